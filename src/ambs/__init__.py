@@ -1,0 +1,1 @@
+from ambs.logic import parse as parse

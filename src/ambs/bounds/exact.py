@@ -1,0 +1,148 @@
+"""How many traces, without an inequality: the error of the paper's own rule, from the binomial distribution.
+
+The rule accepts a state when the estimate is at least 1-Δ+ε, so when at most m(Δ-ε) of m traces violate. The
+number of violations is binomial, and the probability of accepting a state that violates at a rate p₀ is a
+finite sum. It is not monotone in m: it falls while the number of allowed violations stays the same, and jumps
+when one more is allowed. A number of traces is therefore called enough when every larger number is enough
+too.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from scipy.special import betaincc
+
+from ambs.bounds.bound import Bound
+from ambs.bounds.modelling import model_error
+from ambs.bounds.search import smallest_integer
+from ambs.errors import AmbsError, probability
+
+# Beyond this many jumps the inequalities are as good, and this is only slow.
+_MOST_JUMPS = 200_000
+
+
+def exact_traces_required(Delta: float, epsilon: float, delta: float, p0: float | None = None) -> int:
+    """The smallest m such that with m or more traces the rule wrongly accepts with probability at most δ.
+
+    Args:
+        Delta: The safety level Δ.
+        epsilon: The margin ε: the rule accepts when the estimate is at least 1-Δ+ε.
+        delta: The largest probability of accepting at the rate `p0`, and with it at every larger rate.
+        p0: The violation rate to be rejected; Δ if not given, or `null_violation_rate` for a learned model.
+    """
+    Delta, epsilon, delta = (
+        probability("Delta", Delta),
+        probability("epsilon", epsilon),
+        probability("delta", delta),
+    )
+    rate = Delta if p0 is None else probability("p0", p0)
+    _may_accept(epsilon, Delta)
+    share = _allowed_share(Delta, epsilon)
+    if _decimal(rate) <= share:
+        raise AmbsError(
+            f"The rule allows a share of {float(share):g} violations, so it cannot reject a rate of p0 "
+            f"{rate:g}; epsilon has to be larger than Delta - p0."
+        )
+    needed = _traces_needed(share, rate, delta)
+    if needed == math.inf:
+        raise AmbsError(
+            f"The exact count with epsilon {epsilon:g} takes too long: use Theorem 1, which is close for so "
+            "small a margin."
+        )
+    return int(needed)
+
+
+def _may_accept(epsilon: float, safety_level: float) -> None:
+    if epsilon > safety_level:
+        raise AmbsError(
+            f"epsilon is {epsilon:g}, above the safety level Delta {safety_level:g}, so the rule never accepts."
+        )
+
+
+def _decimal(value: float) -> Fraction:
+    """The number that was written: 0.09 is nine hundredths, and not the float that is nearest to it."""
+    return Fraction(repr(float(value)))
+
+
+def _allowed_share(Delta: float, epsilon: float) -> Fraction:
+    # A rule that never accepts is never wrong either; no ε is an answer only for that reason.
+    return max(Fraction(0), _decimal(Delta) - _decimal(epsilon))
+
+
+def _traces_needed(share: Fraction, p0: float, delta: float) -> float:
+    """The number of traces from which on at most `delta` of the samples at rate `p0` have so small a share.
+
+    By Chernoff all m above log(1/δ)/KL(share‖p₀) are enough. Below, it suffices to look at the worst m for
+    each number c of allowed violations, which is the first, ⌈c/share⌉. After the last such jump that is too
+    high, the answer is found within the c of that jump, where more traces are always better.
+    """
+    if share >= _decimal(p0):
+        return math.inf
+    divergence = _divergence(float(share), p0)
+    jumps = float(share) * 1.01 * -math.log(delta) / divergence if divergence > 0 else math.inf
+    if jumps > _MOST_JUMPS:
+        return math.inf
+    starts = [1] + [math.ceil(c / share) for c in range(1, math.ceil(jumps) + 1)]
+    allowed = np.arange(len(starts))
+    first = np.asarray(starts, dtype=float)
+    too_high = np.flatnonzero(betaincc(allowed + 1, first - allowed, p0) > delta)
+    if not too_high.size:
+        return 1
+    last = int(too_high[-1])
+    enough = smallest_integer(lambda m: bool(betaincc(last + 1, m - last, p0) <= delta), starts[last])
+    return math.inf if enough is None else enough
+
+
+def _divergence(q: float, p: float) -> float:
+    """KL(q‖p) between a zero-or-one with mean q and one with mean p."""
+    return (q * math.log(q / p) if q > 0 else 0.0) + (1 - q) * (math.log1p(-q) - math.log1p(-p))
+
+
+def _true_chain(traces: int, epsilon: float, delta: float, safety_level: float) -> bool:
+    return traces >= _traces_needed(_allowed_share(safety_level, epsilon), safety_level, delta)
+
+
+def _learned_chain(
+    traces: int, epsilon: float, delta: float, tv: float, horizon: int, safety_level: float
+) -> bool:
+    p0 = safety_level - model_error(tv, horizon)
+    return p0 > 0 and traces >= _traces_needed(_allowed_share(safety_level, epsilon), p0, delta)
+
+
+_RULE = "The shield accepts when the mean of m independent traces is at least 1-Δ+ε; m is fixed beforehand."
+_CLAIM = (
+    "If μ < 1-Δ, the state is accepted with probability at most δ, with this m and every larger one. Nothing "
+    "is said about the accuracy of the estimate, and nothing about more than one check."
+)
+
+EXACT = Bound(
+    key="exact-binomial",
+    title="Exact: traces of the true chain",
+    statement="P(Bin(m', Δ) ≤ m'(Δ-ε)) ≤ δ for all m' ≥ m",
+    source="exact counterpart of Theorem 1, for the shield's rule",
+    sound=True,
+    assumes=_RULE + " The traces are sampled from the true transition system.",
+    claims=_CLAIM,
+    smallest=("traces", "epsilon", "delta"),
+    conditions=(_true_chain,),
+    precondition=_may_accept,
+)
+
+EXACT_LEARNED = Bound(
+    key="exact-binomial-learned",
+    title="Exact: traces of a learned chain",
+    statement="P(Bin(m', Δ-ξ) ≤ m'(Δ-ε)) ≤ δ for all m' ≥ m, with ξ = 1 - (1-α)^n",
+    source="exact counterpart of Theorem 2, for the shield's rule",
+    sound=True,
+    assumes=(
+        _RULE
+        + " TV(T(·|s), T̂(·|s)) ≤ α at every safe state that both chains can reach in fewer than n steps "
+        "through safe states."
+    ),
+    claims=_CLAIM,
+    smallest=("traces", "epsilon", "delta"),
+    largest=("tv", "horizon"),
+    conditions=(_learned_chain,),
+    precondition=_may_accept,
+)
