@@ -1,1 +1,17 @@
+"""Approximate Model-Based Shielding: formulas, exact checking, bounds, statistical tests."""
+
+from ambs import bounds as bounds
+from ambs import logic as logic
+from ambs.errors import AmbsError as AmbsError
+from ambs.errors import FormulaError as FormulaError
+from ambs.errors import ModelError as ModelError
+from ambs.logic import FiniteModel as FiniteModel
+from ambs.logic import check as check
 from ambs.logic import parse as parse
+from ambs.shield import Betting as Betting
+from ambs.shield import Fixed as Fixed
+from ambs.shield import Ladder as Ladder
+from ambs.shield import StatTest as StatTest
+from ambs.shield import Verdict as Verdict
+
+__version__ = "0.1.0"

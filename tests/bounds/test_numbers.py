@@ -119,9 +119,8 @@ def test_deterministic_transitions_are_known_after_one_visit() -> None:
 
 
 def test_a_million_successors_do_not_overflow() -> None:
-    assert visits_required(0.1, 0.01, states=1, actions=1, successors=10**6) == pytest.approx(
-        (10**6 * math.log(2) + math.log(100)) / 0.02, rel=1e-12
-    )
+    exact = (10**6 * math.log(2) + math.log(100)) / (2 * 0.1**2)
+    assert visits_required(0.1, 0.01, states=1, actions=1, successors=10**6) == math.ceil(exact)
 
 
 def test_negligible_actions_take_four_times_the_visits() -> None:

@@ -68,7 +68,7 @@ def test_every_quantity_has_a_table_and_the_table_is_json(quantity: str) -> None
     assert json.loads(json.dumps(table)) == table
     assert [row["key"] for row in table] == [key for key, bound in BOUNDS.items() if bound.has(quantity)]
     assert all((row["value"] is None) != (row["reason"] is None) for row in table)
-    assert sum(row["value"] is not None for row in table) >= len(table) - 1
+    assert sum(row["value"] is not None for row in table) > len(table) / 2
 
 
 def test_a_distance_that_is_given_is_used() -> None:
@@ -89,5 +89,5 @@ def test_bad_numbers_are_errors_and_not_reasons() -> None:
         rows(epsilon=2)
     with pytest.raises(AmbsError, match="No bound has 'sides'; solve for m, "):
         rows("sides")
-    with pytest.raises(AmbsError, match="states is 1.5"):
-        rows(states=1.5)
+    with pytest.raises(AmbsError, match="states is 0"):
+        rows(states=0)

@@ -1,7 +1,7 @@
 """That the printed Theorem 2 fails its own claim, and that the corrected one keeps it, both exactly.
 
-T stays in a safe state; T̂ leaves it for an unsafe one with probability α per step. So μ = 1, and the number of
-violations among m traces of T̂ is binomial with rate 1 - (1-α)^n.
+T stays in a safe state; T̂ leaves it for an unsafe one with probability α per step. So μ = 1, and the number
+of violations among m traces of T̂ is binomial with rate 1 - (1-α)^n.
 """
 
 import math
@@ -67,7 +67,7 @@ def test_many_more_traces_rescue_the_printed_budget_for_longer_horizons() -> Non
 
 
 def accepted(tv: float, horizon: int, traces: int, mu: float = 0.8999) -> float:
-    """P(accept) of an unsafe state, when T has a constant hazard per step and T̂ one that is smaller by `tv`."""
+    """P(accept) of an unsafe state, when T has a constant hazard per step and T̂ one smaller by `tv`."""
     hazard = 1 - mu ** (1 / horizon) - tv
     return float(binom.cdf(math.floor(traces * (LEVEL - EPSILON)), traces, 1 - (1 - hazard) ** horizon))
 

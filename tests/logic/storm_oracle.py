@@ -7,7 +7,7 @@ from stormpy.datastructures import BitVector, SparseMatrixBuilder
 
 from ambs.logic import FiniteModel
 from ambs.logic.storm import storm_text
-from ambs.logic.syntax import Formula
+from ambs.logic.syntax import Formula, ProbabilityQuery
 
 
 def to_storm(model: FiniteModel):
@@ -46,5 +46,7 @@ def ask_storm(storm_model, states: int, formula: Formula) -> np.ndarray:
     result = stormpy.model_checking(
         storm_model, stormpy.parse_properties(text)[0], environment=precise()
     )
+    if not isinstance(formula, ProbabilityQuery):
+        return np.array([result[state] for state in range(states)])
     values = np.array([result.get_value(state) for state in range(states)])
     return 1 - values if complement else values

@@ -1,5 +1,6 @@
 """What a bound is: a relation between quantities that can be solved for any one of them."""
 
+import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping
@@ -152,13 +153,15 @@ def _shown(given: Mapping[str, float]) -> str:
     return listed([f"{name} {value:g}" for name, value in given.items() if value is not False])
 
 
+@functools.cache
 def _arguments(condition: Callable[..., object]) -> tuple[str, ...]:
     return tuple(inspect.signature(condition).parameters)
 
 
-def _required(condition: Callable[..., object]) -> set[str]:
+@functools.cache
+def _required(condition: Callable[..., object]) -> frozenset[str]:
     arguments = inspect.signature(condition).parameters.values()
-    return {each.name for each in arguments if each.default is inspect.Parameter.empty}
+    return frozenset(each.name for each in arguments if each.default is inspect.Parameter.empty)
 
 
 def _pick(condition: Callable[..., object], values: Mapping[str, float]) -> dict[str, float]:

@@ -18,8 +18,8 @@ from ambs.bounds.modelling import model_error
 from ambs.bounds.search import smallest_integer
 from ambs.errors import AmbsError, probability
 
-# Beyond this many jumps the inequalities are as good, and this is only slow.
-_MOST_JUMPS = 200_000
+# More jumps than this take too long to look at.
+_MOST_JUMPS = 100_000
 
 
 def exact_traces_required(Delta: float, epsilon: float, delta: float, p0: float | None = None) -> int:
@@ -44,19 +44,15 @@ def exact_traces_required(Delta: float, epsilon: float, delta: float, p0: float 
             f"The rule allows a share of {float(share):g} violations, so it cannot reject a rate of p0 "
             f"{rate:g}; epsilon has to be larger than Delta - p0."
         )
-    needed = _traces_needed(share, rate, delta)
-    if needed == math.inf:
-        raise AmbsError(
-            f"The exact count with epsilon {epsilon:g} takes too long: use Theorem 1, which is close for so "
-            "small a margin."
-        )
-    return int(needed)
+    enough = smallest_integer(lambda traces: _enough(traces, share, rate, delta))
+    assert enough is not None, "by Chernoff some number of traces is enough"
+    return enough
 
 
 def _may_accept(epsilon: float, safety_level: float) -> None:
     if epsilon > safety_level:
         raise AmbsError(
-            f"epsilon is {epsilon:g}, above the safety level Delta {safety_level:g}, so the rule never accepts."
+            f"epsilon is {epsilon:g}, above the safety level {safety_level:g}, so the rule never accepts."
         )
 
 
@@ -70,28 +66,39 @@ def _allowed_share(Delta: float, epsilon: float) -> Fraction:
     return max(Fraction(0), _decimal(Delta) - _decimal(epsilon))
 
 
-def _traces_needed(share: Fraction, p0: float, delta: float) -> float:
-    """The number of traces from which on at most `delta` of the samples at rate `p0` have so small a share.
+def _enough(traces: int, share: Fraction, p0: float, delta: float) -> bool:
+    """Whether `traces` and every larger number see so small a share at rate `p0` with probability at most δ.
 
-    By Chernoff all m above log(1/δ)/KL(share‖p₀) are enough. Below, it suffices to look at the worst m for
-    each number c of allowed violations, which is the first, ⌈c/share⌉. After the last such jump that is too
-    high, the answer is found within the c of that jump, where more traces are always better.
+    By Chernoff every m above log(1/δ) / KL(share‖p₀) is enough. Below, only the jumps have to be looked at:
+    the first m with c allowed violations, ⌈c/share⌉, is the worst with that c. Most failures are among the
+    first few jumps.
     """
     if share >= _decimal(p0):
-        return math.inf
+        return False
+    allowed = math.floor(traces * share)
+    if _accepted(np.array([allowed]), [traces], p0)[0] > delta:
+        return False
     divergence = _divergence(float(share), p0)
-    jumps = float(share) * 1.01 * -math.log(delta) / divergence if divergence > 0 else math.inf
-    if jumps > _MOST_JUMPS:
-        return math.inf
-    starts = [1] + [math.ceil(c / share) for c in range(1, math.ceil(jumps) + 1)]
-    allowed = np.arange(len(starts))
-    first = np.asarray(starts, dtype=float)
-    too_high = np.flatnonzero(betaincc(allowed + 1, first - allowed, p0) > delta)
-    if not too_high.size:
-        return 1
-    last = int(too_high[-1])
-    enough = smallest_integer(lambda m: bool(betaincc(last + 1, m - last, p0) <= delta), starts[last])
-    return math.inf if enough is None else enough
+    last = float(share) * 1.01 * -math.log(delta) / divergence if divergence > 0 else math.inf
+    first, count = allowed + 1, 64
+    while first <= last:
+        jumps = np.arange(
+            first, min(first + count, math.floor(last) + 1) if last < math.inf else first + count
+        )
+        if np.any(_accepted(jumps, [math.ceil(c / share) for c in jumps.tolist()], p0) > delta):
+            return False
+        first, count = first + count, 2 * count
+        if count > _MOST_JUMPS:
+            raise AmbsError(
+                f"The exact count takes too long, because the rates {float(share):g} and {p0:g} are hard to "
+                "tell apart; use Theorem 1 instead, or a larger epsilon."
+            )
+    return True
+
+
+def _accepted(violations: np.ndarray, traces: list[int], p0: float) -> np.ndarray:
+    """P(Bin(m, p₀) ≤ c), through the incomplete beta function: accurate for small and for large m."""
+    return np.asarray(betaincc(violations + 1, np.asarray(traces, dtype=float) - violations, p0))
 
 
 def _divergence(q: float, p: float) -> float:
@@ -100,14 +107,14 @@ def _divergence(q: float, p: float) -> float:
 
 
 def _true_chain(traces: int, epsilon: float, delta: float, safety_level: float) -> bool:
-    return traces >= _traces_needed(_allowed_share(safety_level, epsilon), safety_level, delta)
+    return _enough(traces, _allowed_share(safety_level, epsilon), safety_level, delta)
 
 
 def _learned_chain(
     traces: int, epsilon: float, delta: float, tv: float, horizon: int, safety_level: float
 ) -> bool:
     p0 = safety_level - model_error(tv, horizon)
-    return p0 > 0 and traces >= _traces_needed(_allowed_share(safety_level, epsilon), p0, delta)
+    return p0 > 0 and _enough(traces, _allowed_share(safety_level, epsilon), p0, delta)
 
 
 _RULE = "The shield accepts when the mean of m independent traces is at least 1-Δ+ε; m is fixed beforehand."

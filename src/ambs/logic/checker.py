@@ -29,7 +29,8 @@ class CheckResult:
     Attributes:
         values: the probability that the outermost `P` speaks of; None when the formula has no outermost `P`.
         satisfied: where a state formula holds; None for a query, which asks for a number.
-        error: a proved bound on the error of every entry of `values`.
+        error: a proved bound on the error of every entry of `values`, for the transition probabilities as
+            they are stored, in double precision.
         borderline: how many comparisons with a threshold, nested ones included, were closer to it than the
             error. Those are read as equal, so `>=` holds and `>` does not.
     """

@@ -24,18 +24,20 @@ def storm_text(formula: syntax.Formula) -> tuple[str, bool]:
 
 
 def _state(formula: syntax.Formula) -> str:
+    """The text of a state formula; constants only by themselves, as Storm takes `!(true)` for a label."""
     match formula:
         case syntax.Not(operand):
-            return f"!({_state(operand)})"
+            text = _state(operand)
+            return {"true": "false", "false": "true"}.get(text, f"!({text})")
         case syntax.And(parts):
-            return " & ".join(f"({_state(part)})" for part in parts)
+            return _join(" & ", "true", [_state(part) for part in parts])
         case syntax.Or(parts):
-            return " | ".join(f"({_state(part)})" for part in parts)
+            return _join(" | ", "false", [_state(part) for part in parts])
         case syntax.Implies(left, right):
-            return f"(!({_state(left)})) | ({_state(right)})"
+            return _state(syntax.Or((syntax.Not(left), right)))
         case syntax.Iff(left, right):
-            a, b = _state(left), _state(right)
-            return f"(({a}) & ({b})) | ((!({a})) & (!({b})))"
+            both, neither = syntax.And((left, right)), syntax.And((syntax.Not(left), syntax.Not(right)))
+            return _state(syntax.Or((both, neither)))
         case syntax.ProbabilityBound(comparison, threshold, path, optimum):
             text, negated = _path(path)
             if negated:
@@ -44,6 +46,13 @@ def _state(formula: syntax.Formula) -> str:
             bound = 1 - Fraction(threshold) if negated else Fraction(threshold)
             return f"P{optimum or ''}{comparison}{bound.numerator}/{bound.denominator} [ {text} ]"
     return str(formula)
+
+
+def _join(symbol: str, neutral: str, texts: list[str]) -> str:
+    absorbing = "false" if neutral == "true" else "true"
+    if absorbing in texts:
+        return absorbing
+    return symbol.join(f"({text})" for text in texts if text != neutral) or neutral
 
 
 def _path(path: syntax.PathFormula) -> tuple[str, bool]:
