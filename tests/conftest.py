@@ -5,6 +5,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
 
+import tests.typecheck  # noqa: F401  (the hook names it)
+
 jax.config.update("jax_numpy_rank_promotion", "raise")
 # The same examples on every machine: a failure in CI is a failure here.
 settings.register_profile(
@@ -12,7 +14,7 @@ settings.register_profile(
 )
 settings.load_profile("ambs")
 
-with install_import_hook("ambs", "beartype.beartype"):
+with install_import_hook("ambs", "tests.typecheck.check"):
     import ambs  # noqa: F401
 
 

@@ -27,7 +27,7 @@ class FiniteModel:
     Attributes:
         kernel: transition probabilities, sparse [choices, states]; every row sums to one.
         choice_start: first row of every state, and one past the last row.
-        labels: for every atom, the states that have it.
+        labels: for every atom, the states that have it: Bool[states], checked here because users bring them.
         initial: the initial state.
         actions: a name for every choice, if there are any.
         valuations: a text for every state (PRISM's `.sta`), if there are any.
@@ -36,7 +36,7 @@ class FiniteModel:
 
     kernel: sparse.csr_array
     choice_start: Int[np.ndarray, " states_and_end"]
-    labels: Mapping[str, Bool[np.ndarray, " states"]] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
     initial: int = 0
     actions: Sequence[str] | None = None
     valuations: Sequence[str] | None = None

@@ -68,7 +68,7 @@ class Betting(StatTest):
         nodes, weights = np.polynomial.legendre.leggauss(_NODES)
         return prior.ppf((nodes + 1) / 2 * prior.cdf(self.p0)), weights / weights.sum()
 
-    def _log_wealth(self, gains: Float[np.ndarray, "*shape nodes"]) -> Float[np.ndarray, "*shape"]:
+    def _log_wealth(self, gains: Float[np.ndarray, "rows nodes"]) -> Float[np.ndarray, " rows"]:
         _, weights = self._mixture
         return np.logaddexp.reduce(gains + np.log(weights), axis=-1)
 
@@ -109,10 +109,11 @@ class Betting(StatTest):
                 raise AmbsError("traces have to be a vector of values in [0, 1].")
             gains = gains + self._gain(values).sum(axis=0)
             total, drawn = total + float(values.sum()), drawn + len(values)
-            wealth = float(self._log_wealth(gains))
+            # Now, and at the end if nothing more were to go wrong.
+            remaining = (self.max_samples_drawn - drawn) * won
+            wealth, at_best = self._log_wealth(np.stack([gains, gains + remaining]))
             if wealth >= -np.log(self.delta):
                 return Verdict(True, drawn, total / drawn)
-            at_best = float(self._log_wealth(gains + (self.max_samples_drawn - drawn) * won))
             if at_best < -np.log(self.delta) or (self.futility and wealth <= np.log(self.futility)):
                 break
         return Verdict(False, drawn, total / drawn)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, log, log1p
-from typing import Literal
 
 import numpy as np
 
@@ -44,7 +43,7 @@ class Ladder(StatTest):
             )
 
     @classmethod
-    def level(cls, level: Literal["A", "B", "C"]) -> Ladder:
+    def level(cls, level: str) -> Ladder:
         """Δ = .1, δ = .01, at three strictnesses.
 
         A: the model is taken as exact (p0 = .1).
