@@ -9,9 +9,7 @@ import tests.typecheck  # noqa: F401  (the hook names it)
 
 jax.config.update("jax_numpy_rank_promotion", "raise")
 # The same examples on every machine: a failure in CI is a failure here.
-settings.register_profile(
-    "ambs", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+settings.register_profile("ambs", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ambs")
 
 with install_import_hook("ambs", "tests.typecheck.check"):

@@ -29,9 +29,7 @@ def test_traces_default_to_the_two_sided_theorem_1() -> None:
     assert traces_required(0.09, 0.01) == 328
 
 
-@pytest.mark.parametrize(
-    ("version", "budget"), [("paper", 0.003), ("sound", 0.0015), ("tight", 1 - 0.955 ** (1 / 30))]
-)
+@pytest.mark.parametrize(("version", "budget"), [("paper", 0.003), ("sound", 0.0015), ("tight", 1 - 0.955 ** (1 / 30))])
 def test_tv_budget(version: str, budget: float) -> None:
     assert tv_budget(0.09, 30, version=version) == pytest.approx(budget, rel=1e-12)
 

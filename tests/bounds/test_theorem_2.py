@@ -48,12 +48,8 @@ def test_no_number_of_traces_rescues_the_printed_theorem_for_one_step(traces: in
 
 @pytest.mark.parametrize(("tv", "horizon"), [(0.045, 1), (0.0015, 30), (0.002, 30), (0.0002, 200)])
 @pytest.mark.parametrize("traces", [200, 1309, 5000])
-def test_the_corrected_theorem_keeps_its_claim_on_the_worst_chain(
-    tv: float, horizon: int, traces: int
-) -> None:
-    claimed = BOUNDS["theorem-2-sound"].solve(
-        "delta", traces=traces, epsilon=EPSILON, tv=tv, horizon=horizon, sides=1
-    )
+def test_the_corrected_theorem_keeps_its_claim_on_the_worst_chain(tv: float, horizon: int, traces: int) -> None:
+    claimed = BOUNDS["theorem-2-sound"].solve("delta", traces=traces, epsilon=EPSILON, tv=tv, horizon=horizon, sides=1)
     assert failure(tv, horizon, traces) <= claimed
 
 
@@ -84,9 +80,7 @@ def test_what_the_printed_budget_does_to_the_shield(
     horizon: int, printed: tuple[float, float], corrected: tuple[float, float]
 ) -> None:
     for traces, wrong, right in zip((512, TRACES), printed, corrected, strict=True):
-        assert accepted(tv_budget(EPSILON, horizon, "paper"), horizon, traces) == pytest.approx(
-            wrong, abs=6e-4
-        )
+        assert accepted(tv_budget(EPSILON, horizon, "paper"), horizon, traces) == pytest.approx(wrong, abs=6e-4)
         assert accepted(tv_budget(EPSILON, horizon), horizon, traces) == pytest.approx(right, rel=0.03)
 
 

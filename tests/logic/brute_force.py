@@ -48,14 +48,13 @@ def satisfies(path, length: int, true_at) -> bool:
             return _until(path.left, path.right, window, true_at)
         case syntax.Release():
             # Φ2 holds at every step of the window that no earlier Φ1 has released.
-            return all(
-                true_at(path.right, i) or any(true_at(path.left, j) for j in range(i)) for i in window
-            )
+            return all(true_at(path.right, i) or any(true_at(path.left, j) for j in range(i)) for i in window)
         case syntax.WeakUntil():
             # Up to each step of the window: Φ1 still holds there, or Φ2 has come.
             return all(
-                true_at(path.left, i) or any(true_at(path.right, j) for j in range(i + 1)) or
-                not all(true_at(path.left, j) for j in range(i))
+                true_at(path.left, i)
+                or any(true_at(path.right, j) for j in range(i + 1))
+                or not all(true_at(path.left, j) for j in range(i))
                 for i in window
             )
     raise AssertionError(path)

@@ -43,9 +43,7 @@ def precise():
 def ask_storm(storm_model, states: int, formula: Formula) -> np.ndarray:
     """The value (or truth, for a state formula) in every state."""
     text, complement = storm_text(formula)
-    result = stormpy.model_checking(
-        storm_model, stormpy.parse_properties(text)[0], environment=precise()
-    )
+    result = stormpy.model_checking(storm_model, stormpy.parse_properties(text)[0], environment=precise())
     if not isinstance(formula, ProbabilityQuery):
         return np.array([result[state] for state in range(states)])
     values = np.array([result.get_value(state) for state in range(states)])

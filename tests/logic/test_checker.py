@@ -41,7 +41,9 @@ def gambler(states: int, win: float) -> FiniteModel:
     ends = sparse.diags_array([np.r_[1, np.zeros(states - 2), 1]], offsets=[0])
     position = np.arange(states)
     return FiniteModel.chain(
-        sparse.csr_array(up + down + ends), {"rich": position == states - 1, "broke": position == 0}, states // 2
+        sparse.csr_array(up + down + ends),
+        {"rich": position == states - 1, "broke": position == 0},
+        states // 2,
     )
 
 
@@ -87,7 +89,10 @@ def test_bounded_operators_agree_with_path_enumeration(seed, path):
     chain = FiniteModel.chain(kernel, {name: rng.random(3) < 0.5 for name in ("a", "b")})
     steps = max(1, 0 if isinstance(path, syntax.Next) else path.steps.upper)
     expected = brute_force.path_probability(
-        chain, path, lambda f: [brute_force.holds(f, lambda n, s=s: chain.labels[n][s]) for s in range(3)], steps
+        chain,
+        path,
+        lambda f: [brute_force.holds(f, lambda n, s=s: chain.labels[n][s]) for s in range(3)],
+        steps,
     )
     result = check(chain, syntax.ProbabilityQuery(path))
     np.testing.assert_allclose(result.values, expected, atol=1e-10)
@@ -110,7 +115,11 @@ def test_equals_storm_on_random_models(actions, block):
                 np.testing.assert_allclose(result.values, expected, atol=1e-9, err_msg=str(formula))
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 3), states(("a", "b", "c"), bounded_steps.filter(lambda s: s.lower == 0)))
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 3),
+    states(("a", "b", "c"), bounded_steps.filter(lambda s: s.lower == 0)),
+)
 @settings(max_examples=150)
 def test_generated_nested_formulas_equal_storm(seed, actions, formula):
     model = random_model(np.random.default_rng(seed), actions)
@@ -196,7 +205,11 @@ def test_large_models_are_certified_without_filling_memory():
     rng = np.random.default_rng(0)
     size = 20_000
     kernel = sparse.csr_array(
-        (rng.dirichlet(np.ones(4), size).ravel(), rng.integers(0, size, 4 * size), np.arange(0, 4 * size + 1, 4)),
+        (
+            rng.dirichlet(np.ones(4), size).ravel(),
+            rng.integers(0, size, 4 * size),
+            np.arange(0, 4 * size + 1, 4),
+        ),
         shape=(size, size),
     )
     labels = {"bad": rng.random(size) < 0.01, "goal": rng.random(size) < 0.01}

@@ -17,7 +17,21 @@ def test_printing_parses_back_to_the_same_formula(formula):
 
 
 fragments = st.sampled_from(
-    [*'ab!&|()[]?,=<>-+*/"XUFGWRP ', "Pmin", "=>", "<=>", "->", ">=", "<=", "0.5", "3", "true", '"x y"', "\n", "é"]
+    [
+        *'ab!&|()[]?,=<>-+*/"XUFGWRP ',
+        "Pmin",
+        "=>",
+        "<=>",
+        "->",
+        ">=",
+        "<=",
+        "0.5",
+        "3",
+        "true",
+        '"x y"',
+        "\n",
+        "é",
+    ]
 )
 
 

@@ -83,9 +83,7 @@ class Bound:
         given = self._checked(unknown, known)
         used = [each for each in self.conditions if _required(each) <= given.keys() | {unknown}]
         if not any(unknown in _arguments(each) for each in used):
-            raise AmbsError(
-                f"{self.key} needs {listed(self._missing(unknown, given))} to be solved for {unknown}."
-            )
+            raise AmbsError(f"{self.key} needs {listed(self._missing(unknown, given))} to be solved for {unknown}.")
         self._possible(unknown, given, used)
 
         def holds(value: float) -> bool:
@@ -97,9 +95,7 @@ class Bound:
                 f"{self.key}: {_none_will_do(unknown)} with {_shown(given)}; the bound is {self.statement}."
             )
         if answer == math.inf:
-            raise AmbsError(
-                f"{self.key}: with {_shown(given)} there is no longest {unknown}, every one is admissible."
-            )
+            raise AmbsError(f"{self.key}: with {_shown(given)} there is no longest {unknown}, every one is admissible.")
         return answer
 
     def _canonical(self, name: str) -> str:

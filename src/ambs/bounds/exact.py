@@ -8,6 +8,7 @@ too.
 """
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -19,7 +20,7 @@ from ambs.bounds.search import smallest_integer
 from ambs.errors import AmbsError, probability
 
 # More jumps than this take too long to look at.
-_MOST_JUMPS = 100_000
+_MOST_JUMPS = 20_000
 
 
 def exact_traces_required(Delta: float, epsilon: float, delta: float, p0: float | None = None) -> int:
@@ -51,9 +52,7 @@ def exact_traces_required(Delta: float, epsilon: float, delta: float, p0: float 
 
 def _may_accept(epsilon: float, safety_level: float) -> None:
     if epsilon > safety_level:
-        raise AmbsError(
-            f"epsilon is {epsilon:g}, above the safety level {safety_level:g}, so the rule never accepts."
-        )
+        raise AmbsError(f"epsilon is {epsilon:g}, above the safety level {safety_level:g}, so the rule never accepts.")
 
 
 def _decimal(value: float) -> Fraction:
@@ -76,29 +75,28 @@ def _enough(traces: int, share: Fraction, p0: float, delta: float) -> bool:
     if share >= _decimal(p0):
         return False
     allowed = math.floor(traces * share)
-    if _accepted(np.array([allowed]), [traces], p0)[0] > delta:
+    if _accepted([allowed], [traces], p0) > delta:
         return False
     divergence = _divergence(float(share), p0)
     last = float(share) * 1.01 * -math.log(delta) / divergence if divergence > 0 else math.inf
-    first, count = allowed + 1, 64
+    first, many = allowed + 1, 64
     while first <= last:
-        jumps = np.arange(
-            first, min(first + count, math.floor(last) + 1) if last < math.inf else first + count
-        )
-        if np.any(_accepted(jumps, [math.ceil(c / share) for c in jumps.tolist()], p0) > delta):
-            return False
-        first, count = first + count, 2 * count
-        if count > _MOST_JUMPS:
+        if many > _MOST_JUMPS:
             raise AmbsError(
                 f"The exact count takes too long, because the rates {float(share):g} and {p0:g} are hard to "
                 "tell apart; use Theorem 1 instead, or a larger epsilon."
             )
+        jumps = range(first, math.ceil(min(first + many, last + 1)))
+        if np.any(_accepted(jumps, [math.ceil(c / share) for c in jumps], p0) > delta):
+            return False
+        first, many = first + many, 2 * many
     return True
 
 
-def _accepted(violations: np.ndarray, traces: list[int], p0: float) -> np.ndarray:
-    """P(Bin(m, p₀) ≤ c), through the incomplete beta function: accurate for small and for large m."""
-    return np.asarray(betaincc(violations + 1, np.asarray(traces, dtype=float) - violations, p0))
+def _accepted(violations: Sequence[int], traces: Sequence[int], p0: float) -> np.ndarray:
+    """P(Bin(m, p₀) ≤ c) for each c and m, through the incomplete beta function, which is accurate for all m."""
+    c, m = np.asarray(violations, dtype=float), np.asarray(traces, dtype=float)
+    return np.asarray(betaincc(c + 1, m - c, p0))
 
 
 def _divergence(q: float, p: float) -> float:
@@ -110,9 +108,7 @@ def _true_chain(traces: int, epsilon: float, delta: float, safety_level: float) 
     return _enough(traces, _allowed_share(safety_level, epsilon), safety_level, delta)
 
 
-def _learned_chain(
-    traces: int, epsilon: float, delta: float, tv: float, horizon: int, safety_level: float
-) -> bool:
+def _learned_chain(traces: int, epsilon: float, delta: float, tv: float, horizon: int, safety_level: float) -> bool:
     p0 = safety_level - model_error(tv, horizon)
     return p0 > 0 and _enough(traces, _allowed_share(safety_level, epsilon), p0, delta)
 
@@ -143,8 +139,7 @@ EXACT_LEARNED = Bound(
     source="exact counterpart of Theorem 2, for the shield's rule",
     sound=True,
     assumes=(
-        _RULE
-        + " TV(T(·|s), T̂(·|s)) ≤ α at every safe state that both chains can reach in fewer than n steps "
+        _RULE + " TV(T(·|s), T̂(·|s)) ≤ α at every safe state that both chains can reach in fewer than n steps "
         "through safe states."
     ),
     claims=_CLAIM,

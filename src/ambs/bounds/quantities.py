@@ -55,9 +55,7 @@ def checked(name: str, value: float) -> float:
 def sides_of(value: float) -> int:
     """2 if the estimate may neither be too high nor too low, 1 if only one of them matters."""
     if value not in (1, 2):
-        raise AmbsError(
-            f"sides is {value:g}, and has to be 1 (never too high) or 2 (neither too high nor too low)."
-        )
+        raise AmbsError(f"sides is {value:g}, and has to be 1 (never too high) or 2 (neither too high nor too low).")
     return int(value)
 
 
@@ -71,9 +69,7 @@ def one_of(name: str, value: str, *choices: str) -> str:
 def rounded_up(count: float, what: str) -> int:
     """The smallest whole number of at least one that is not below `count`."""
     if not math.isfinite(count):
-        raise AmbsError(
-            f"The number of {what} asked for is too large to be written down; ask for less precision."
-        )
+        raise AmbsError(f"The number of {what} asked for is too large to be written down; ask for less precision.")
     return max(1, math.ceil(count))
 
 

@@ -44,9 +44,7 @@ def _half_margin(traces: int, epsilon: float, delta: float, sides: int = 2) -> b
     return traces >= _hoeffding(epsilon / 2, delta, sides)
 
 
-def _what_the_model_leaves(
-    traces: int, epsilon: float, delta: float, tv: float, horizon: int, sides: int = 2
-) -> bool:
+def _what_the_model_leaves(traces: int, epsilon: float, delta: float, tv: float, horizon: int, sides: int = 2) -> bool:
     return traces >= _hoeffding(epsilon - model_error(tv, horizon), delta, sides)
 
 

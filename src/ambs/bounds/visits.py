@@ -66,9 +66,7 @@ def _weissman(tv: float, delta: float, states: int, actions: int, successors: in
     return exponent / 2 / tv / tv * (4 if negligible else 1)
 
 
-def _printed(
-    visits: int, tv: float, delta: float, states: int, actions: int, successors: int | None = None
-) -> bool:
+def _printed(visits: int, tv: float, delta: float, states: int, actions: int, successors: int | None = None) -> bool:
     return tv > 0 and visits >= _entrywise(tv, delta, successors or states, actions)
 
 
@@ -86,9 +84,7 @@ def _all_at_once(
     return possible and visits >= _weissman(tv, delta, states, actions, successors, negligible_actions)
 
 
-_FIXED = (
-    "the first m visits of each are counted, because a number of visits that the data decides is not covered"
-)
+_FIXED = "the first m visits of each are counted, because a number of visits that the data decides is not covered"
 
 THEOREM_3_PAPER = Bound(
     key="theorem-3-paper",

@@ -116,9 +116,7 @@ class _Checker:
             return self._backup(self.states(path.operand).astype(float), optimum), self._rounding(1)
         until, negated = as_until(path)
         left, right = self.states(until.left), self.states(until.right)
-        values, error = self._until(
-            left, right, until.steps, _OPPOSITE[optimum] if negated else optimum
-        )
+        values, error = self._until(left, right, until.steps, _OPPOSITE[optimum] if negated else optimum)
         return (1.0 - values if negated else values), error
 
     def _until(
@@ -133,7 +131,10 @@ class _Checker:
                 )
         else:
             reached = right.astype(float)
-            values, error = self._repeat(reached, reached, left & ~right, steps.upper - steps.lower, optimum), 0.0
+            values, error = (
+                self._repeat(reached, reached, left & ~right, steps.upper - steps.lower, optimum),
+                0.0,
+            )
         # Before the lower bound `right` does not count yet, and `left` has to hold.
         values = self._repeat(values, np.zeros(self.model.states), left, steps.lower, optimum)
         return values, error + self._rounding(steps.upper or steps.lower)

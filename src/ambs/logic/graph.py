@@ -63,9 +63,7 @@ class Graph:
         # One more node, `states`, leads to every target; then a breadth-first search in compiled code.
         tail = np.concatenate([kernel.indices[keep], np.full(len(starts), states)])
         head = np.concatenate([source[keep], starts])
-        edges = sparse.csr_array(
-            (np.ones(len(tail), np.int8), (tail, head)), shape=(states + 1, states + 1)
-        )
+        edges = sparse.csr_array((np.ones(len(tail), np.int8), (tail, head)), shape=(states + 1, states + 1))
         order = csgraph.breadth_first_order(edges, states, return_predecessors=False)
         reached = np.zeros(states + 1, bool)
         reached[order] = True

@@ -114,8 +114,10 @@ class FiniteModel:
                 f"{per_state.max()} choices."
             )
         weight = policy[np.arange(policy.shape[1]) < per_state[:, None]] if policy.size else policy.ravel()
-        if np.any(~np.isfinite(policy)) or np.any(policy < 0) or np.any(
-            np.abs(np.add.reduceat(weight, self.choice_start[:-1]) - 1) > 1e-6
+        if (
+            np.any(~np.isfinite(policy))
+            or np.any(policy < 0)
+            or np.any(np.abs(np.add.reduceat(weight, self.choice_start[:-1]) - 1) > 1e-6)
         ):
             raise ModelError("every row of the policy has to be probabilities that sum to one.")
         mix = sparse.csr_array((weight, (self.choice_state, np.arange(self.choices))))

@@ -1,4 +1,4 @@
-"""Text to formula, in the syntax of PRISM and Storm; a mistake is answered with its column and what could stand there."""
+"""Text to formula, in the syntax of PRISM and Storm; a mistake is answered with its column and what could follow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
@@ -74,7 +74,7 @@ def parse(text: str) -> syntax.Formula:
     if not text.strip():
         raise FormulaError(_point(text, 0, "the formula is empty; a small one is !hit"))
     try:
-        formula: syntax.Formula = _lark().parse(text)
+        formula = cast(syntax.Formula, _lark().parse(text))
     except UnexpectedInput as error:
         _explain(text, error)
     except _Misplaced as error:
@@ -101,7 +101,7 @@ class _Misplaced(Exception):
 
 
 @v_args(inline=True)
-class _Build(Transformer):  # type: ignore[type-arg]
+class _Build(Transformer):
     """Grammar rules to syntax nodes."""
 
     def constant(self, token: Token) -> syntax.StateFormula:
@@ -151,14 +151,10 @@ class _Build(Transformer):  # type: ignore[type-arg]
     def next(self, _x: Token, operand: syntax.StateFormula) -> syntax.PathFormula:
         return syntax.Next(operand)
 
-    def eventually(
-        self, _f: Token, steps: syntax.Steps | None, operand: syntax.StateFormula
-    ) -> syntax.PathFormula:
+    def eventually(self, _f: Token, steps: syntax.Steps | None, operand: syntax.StateFormula) -> syntax.PathFormula:
         return syntax.Eventually(operand, steps or syntax.Steps())
 
-    def globally(
-        self, _g: Token, steps: syntax.Steps | None, operand: syntax.StateFormula
-    ) -> syntax.PathFormula:
+    def globally(self, _g: Token, steps: syntax.Steps | None, operand: syntax.StateFormula) -> syntax.PathFormula:
         return syntax.Globally(operand, steps or syntax.Steps())
 
     def until(
@@ -281,7 +277,8 @@ def _hint(text: str, position: int, token: str, expected: set[str]) -> str:
     if doubled in _HABITS:
         return _HABITS[doubled]
     if token in _TEMPORAL and "NAME" in expected:
-        return f'path formulas are not nested or combined without a P around each; an atom named {token} is written "{token}"'
+        alone = "path formulas are not nested or combined without a P around each"
+        return f'{alone}; an atom named {token} is written "{token}"'
     if token == "=" and {"GE", "LE"} & expected:
         return "P=? asks for a number, so it only stands outermost; inside, write P>=p [ ... ]"
     if token == "]" and {"U", "W", "R"} <= expected:

@@ -26,9 +26,7 @@ from ambs.logic.model import FiniteModel
 PathLike = str | os.PathLike[str]
 
 
-def read_prism(
-    transitions: PathLike, labels: PathLike | None = None, states: PathLike | None = None
-) -> FiniteModel:
+def read_prism(transitions: PathLike, labels: PathLike | None = None, states: PathLike | None = None) -> FiniteModel:
     """The model in a `.tra` file, with its labels and state values if their files are given.
 
     The initial state is the one labelled `init`, else state 0. A Boolean variable of the state values can
@@ -55,7 +53,7 @@ def write_prism(
 ) -> None:
     """Writes the model so that `read_prism` gives it back, probabilities to the last digit."""
     owner, kernel = model.choice_state, model.kernel
-    rows = np.repeat(np.arange(model.choices), np.diff(kernel.indptr))
+    rows = np.repeat(np.arange(model.choices), np.diff(kernel.indptr)).tolist()
     if model.is_chain:
         head = f"{model.states} {model.transitions}"
         place = [f"{owner[row]}" for row in rows]

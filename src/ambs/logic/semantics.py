@@ -154,8 +154,7 @@ def _require_bounded(path: syntax.Formula) -> int:
 def _prepare(labels: Labels) -> tuple[ModuleType, dict[str, BoolArray]]:
     """The array library of the labels, and the labels as Boolean arrays of it."""
     arrays = {
-        name: value if hasattr(value, "__array_namespace__") else np.asarray(value)
-        for name, value in labels.items()
+        name: value if hasattr(value, "__array_namespace__") else np.asarray(value) for name, value in labels.items()
     }
     spaces = {array.__array_namespace__() for array in arrays.values()}
     # A mixture of NumPy and JAX is JAX's to compute.

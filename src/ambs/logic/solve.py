@@ -51,9 +51,7 @@ class _Equations:
         return ufunc.reduceat(per_choice, self.start)
 
 
-def until_probability(
-    graph: Graph, left: StateSet, right: StateSet, optimum: Optimum
-) -> tuple[Vector, float]:
+def until_probability(graph: Graph, left: StateSet, right: StateSet, optimum: Optimum) -> tuple[Vector, float]:
     """The probability of `left U right` in every state, and a bound on the error of all of them."""
     zero = graph.prob0(left, right, optimum)
     one = graph.prob1(left, right, optimum, zero)
@@ -93,9 +91,7 @@ def _equations(
 
     size = int(merged.max()) + 1
     members = np.flatnonzero(unknown)
-    fold = sparse.csr_array(
-        (np.ones(len(members)), (members, merged[members])), shape=(model.states, size)
-    )
+    fold = sparse.csr_array((np.ones(len(members)), (members, merged[members])), shape=(model.states, size))
     start = np.searchsorted(owner, np.arange(size))
     return _Equations(sparse.csr_array(kernel @ fold), kernel @ one.astype(float), start, optimum), merged
 

@@ -93,9 +93,7 @@ class Atom(StateFormula):
 
     def __post_init__(self) -> None:
         if not self.name or '"' in self.name or not self.name.isprintable():
-            raise FormulaError(
-                f"{self.name!r} cannot name an atom: it has to be printable text without double quotes."
-            )
+            raise FormulaError(f"{self.name!r} cannot name an atom: it has to be printable text without double quotes.")
 
     def __str__(self) -> str:
         return f'"{self.name}"'

@@ -81,8 +81,8 @@ class Betting(StatTest):
             return np.log(np.maximum(1 + bet * (values[:, None] - (1 - self.p0)), 0.0))
 
     @cached_property
-    def looks(self) -> Looks:  # type: ignore[override]
-        samples = tuple(range(self.batch, self.max_samples_drawn, self.batch)) + (self.max_samples_drawn,)
+    def looks(self) -> Looks:
+        samples = (*range(self.batch, self.max_samples_drawn, self.batch), self.max_samples_drawn)
         lost, won = self._gain(np.array([0.0, 1.0]))
         accept, reject = [], []
         for n in samples:
@@ -96,7 +96,11 @@ class Betting(StatTest):
             reject.append(max(int(hopeless), accept[-1] + 1))
         # Nor go on once even clean traces to the end could not bring acceptance: boundaries grow with n.
         last = accept[-1] + 1
-        return Looks(samples, tuple(accept), tuple(max(a + 1, min(r, last)) for a, r in zip(accept, reject, strict=True)))
+        return Looks(
+            samples,
+            tuple(accept),
+            tuple(max(a + 1, min(r, last)) for a, r in zip(accept, reject, strict=True)),
+        )
 
     def decide(self, draw: Callable[[int], np.ndarray]) -> Verdict:
         """Runs the test on values in [0, 1]; Boolean traces are 0 and 1."""

@@ -43,9 +43,7 @@ class Fixed(StatTest):
             positive_integer("batch", self.batch)
 
     @classmethod
-    def paper(
-        cls, Delta: float = 0.1, epsilon: float = 0.09, samples: int = 512, batch: int | None = None
-    ) -> Fixed:
+    def paper(cls, Delta: float = 0.1, epsilon: float = 0.09, samples: int = 512, batch: int | None = None) -> Fixed:
         """Algorithm 1's rule `mean >= 1-Δ+ε`, so at most floor(m(Δ-ε)) violations: 5 of 512 in the paper."""
         probability("Delta", Delta)
         probability("epsilon", epsilon)
@@ -73,9 +71,9 @@ class Fixed(StatTest):
         return cls(high, max_violations)
 
     @cached_property
-    def looks(self) -> Looks:  # type: ignore[override]
+    def looks(self) -> Looks:
         step = self.batch or self.samples
-        samples = tuple(range(step, self.samples, step)) + (self.samples,)
+        samples = (*range(step, self.samples, step), self.samples)
         # Settled for good when even a violation in every remaining trace would leave few enough.
         accept = tuple(max(-1, self.max_violations - (self.samples - n)) for n in samples)
         return Looks(samples, accept, (self.max_violations + 1,) * len(samples))

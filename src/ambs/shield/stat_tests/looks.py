@@ -72,6 +72,6 @@ def _draw(undecided: np.ndarray, traces: int, violation: Values) -> np.ndarray:
     width = undecided.shape[1]
     after = np.zeros_like(undecided)
     for new in range(min(traces, width - 1) + 1):
-        weight = stats.binom.pmf(new, traces, violation)[:, None]
+        weight = np.asarray(stats.binom.pmf(new, traces, violation))[:, None]
         after[:, new:] += weight * undecided[:, : width - new]
     return after

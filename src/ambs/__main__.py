@@ -1,0 +1,3 @@
+from ambs.cli import run
+
+run()

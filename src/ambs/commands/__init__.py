@@ -1,0 +1,1 @@
+"""The commands of `ambs`, one file each: their options are their fields, their help is their documentation."""

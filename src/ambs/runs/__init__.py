@@ -1,0 +1,1 @@
+"""What runs from start to end and leaves a folder behind."""
