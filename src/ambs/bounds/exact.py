@@ -94,7 +94,7 @@ def _enough(traces: int, share: Fraction, p0: float, delta: float) -> bool:
 
 
 def _accepted(violations: Sequence[int], traces: Sequence[int], p0: float) -> np.ndarray:
-    """P(Bin(m, p₀) ≤ c) for each c and m, through the incomplete beta function, which is accurate for all m."""
+    """P(Bin(m, p₀) ≤ c) for each c and m, by the incomplete beta function, which is accurate for all m."""
     c, m = np.asarray(violations, dtype=float), np.asarray(traces, dtype=float)
     return np.asarray(betaincc(c + 1, m - c, p0))
 

@@ -65,7 +65,7 @@ class Tests:
     def _row(self, name: str, test: StatTest) -> dict[str, Any]:
         mu = np.array(self.mu)
         looks = test.looks
-        few = len(looks.samples) <= 8
+        few = 1 < len(looks.samples) <= 8
         return {
             "test": name + (f" ({'-'.join(map(str, looks.samples))})" if few else ""),
             "samples": looks.samples if few else [looks.samples[-1]],

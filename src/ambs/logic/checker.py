@@ -145,7 +145,7 @@ class _Checker:
         """`times` backups: the states in `where` get the value of their successors, the rest `otherwise`."""
         if times == 0:
             return values
-        keep = ~where
+        keep = np.flatnonzero(~where)
         fixed = otherwise[keep]
         for _ in range(times):
             values = self._backup(values, optimum)

@@ -1,0 +1,5 @@
+"""All benchmarks, one after the other: `make bench`. Each compares things within one run, as ratios."""
+
+from benchmarks import exact_checking
+
+exact_checking.main()
