@@ -78,19 +78,16 @@ def test_an_answer_put_back_gives_answers_no_worse_and_the_same_again(
         assume(False)
     # Where more than every third state is wrongly accepted, the exact bounds may give up on small margins.
     assume(not bound.key.startswith("exact") or values["delta"] < 0.3)
-    for other in bound.quantities:
-        again = solved(bound, other, values)
-        if other in bound.smallest:
-            assert again <= values[other]
-        else:
-            assert again >= values[other]
-        same = solved(bound, unknown, {**values, other: again})
-        assert same == pytest.approx(values[unknown], rel=1e-9, abs=1e-12)
+    other = data.draw(st.sampled_from(bound.quantities), "other")
+    again = solved(bound, other, values)
+    assert again <= values[other] if other in bound.smallest else again >= values[other]
+    same = solved(bound, unknown, {**values, other: again})
+    assert same == pytest.approx(values[unknown], rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("bound", SMOOTH, ids=lambda bound: bound.key)
 @given(data=st.data())
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_there_and_back(bound: Bound, data: st.DataObject) -> None:
     values = drawn(data, bound)
     assume(values.get("successors", 2) > 1)
@@ -102,7 +99,8 @@ def test_there_and_back(bound: Bound, data: st.DataObject) -> None:
         values[end] = solved(bound, end, values)
     except AmbsError:
         assume(False)
-    assume(values[end] > 1e-290)
+    # At the ends of its range an answer is no longer as good as the question.
+    assume(1e-290 < values[end] < 0.999)
     assert solved(bound, start, values) == pytest.approx(values[start], rel=1e-6)
 
 
