@@ -11,7 +11,13 @@ from ambs.logic import parse as parse
 from ambs.shield import Betting as Betting
 from ambs.shield import Fixed as Fixed
 from ambs.shield import Ladder as Ladder
+from ambs.shield import LookaheadShield as LookaheadShield
+from ambs.shield import NoShield as NoShield
 from ambs.shield import StatTest as StatTest
 from ambs.shield import Verdict as Verdict
+from ambs.tabular import TabularModel as TabularModel
+from ambs.tabular import TabularPolicy as TabularPolicy
+from ambs.types import Decision as Decision
+from ambs.types import Prediction as Prediction
 
 __version__ = "0.1.0"

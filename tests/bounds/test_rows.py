@@ -79,6 +79,13 @@ def test_a_distance_that_is_given_is_used() -> None:
     assert values(tv=0.0029)["theorem-2-paper"] == 1309
 
 
+def test_a_model_that_takes_all_of_epsilon_leaves_nothing_to_the_sampling() -> None:
+    reasons = {row["key"]: row["reason"] for row in rows(error=0.09)}
+    assert "no number of traces is enough" in str(reasons["theorem-2-sound"])
+    assert "does not hold with tv" in str(reasons["theorem-2-half"])
+    assert "takes too long" in str(reasons["exact-binomial-learned"])
+
+
 def test_unsound_bounds_and_only_they_carry_a_warning() -> None:
     assert {key for key, bound in BOUNDS.items() if bound.warning} == {"theorem-2-paper", "model-error-paper"}
     assert all(bound.sound == (bound.warning is None) for bound in BOUNDS.values())

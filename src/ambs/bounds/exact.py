@@ -19,8 +19,8 @@ from ambs.bounds.modelling import model_error
 from ambs.bounds.search import smallest_integer
 from ambs.errors import AmbsError, probability
 
-# More jumps than this take too long to look at.
-_MOST_JUMPS = 20_000
+# More jumps than this, or larger numbers of traces, take too long to look at.
+_MOST_JUMPS, _MOST_TRACES = 20_000, 10**9
 
 
 def exact_traces_required(Delta: float, epsilon: float, delta: float, p0: float | None = None) -> int:
@@ -74,6 +74,8 @@ def _enough(traces: int, share: Fraction, p0: float, delta: float) -> bool:
     """
     if share >= _decimal(p0):
         return False
+    if traces > _MOST_TRACES:
+        raise _too_long(share, p0)
     allowed = math.floor(traces * share)
     if _accepted([allowed], [traces], p0) > delta:
         return False
@@ -81,16 +83,20 @@ def _enough(traces: int, share: Fraction, p0: float, delta: float) -> bool:
     last = float(share) * 1.01 * -math.log(delta) / divergence if divergence > 0 else math.inf
     first, many = allowed + 1, 64
     while first <= last:
-        if many > _MOST_JUMPS:
-            raise AmbsError(
-                f"The exact count takes too long, because the rates {float(share):g} and {p0:g} are hard to "
-                "tell apart; use Theorem 1 instead, or a larger epsilon."
-            )
+        if many > _MOST_JUMPS or first > _MOST_TRACES * share:
+            raise _too_long(share, p0)
         jumps = range(first, math.ceil(min(first + many, last + 1)))
         if np.any(_accepted(jumps, [math.ceil(c / share) for c in jumps], p0) > delta):
             return False
         first, many = first + many, 2 * many
     return True
+
+
+def _too_long(share: Fraction, p0: float) -> AmbsError:
+    return AmbsError(
+        f"The exact count takes too long, because a share of {float(share):g} and a rate of {p0:g} are hard to "
+        "tell apart, or the traces too many; use Theorem 1 or 2 instead, or a larger epsilon."
+    )
 
 
 def _accepted(violations: Sequence[int], traces: Sequence[int], p0: float) -> np.ndarray:

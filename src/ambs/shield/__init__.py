@@ -1,5 +1,12 @@
-"""The shield: for now, the statistical tests it decides with."""
+"""The shield: look ahead in a model, test what was seen, and take over when it is too likely to go wrong."""
 
+from ambs.shield.criteria import CostCriterion as CostCriterion
+from ambs.shield.criteria import LabelCriterion as LabelCriterion
+from ambs.shield.imagine import Trajectory as Trajectory
+from ambs.shield.imagine import imagine as imagine
+from ambs.shield.lookahead import LookaheadShield as LookaheadShield
+from ambs.shield.lookahead import NoShield as NoShield
+from ambs.shield.lookahead import safety_formula as safety_formula
 from ambs.shield.stat_tests import Betting as Betting
 from ambs.shield.stat_tests import Fixed as Fixed
 from ambs.shield.stat_tests import Ladder as Ladder

@@ -1,0 +1,170 @@
+"""Algorithm 1: imagine what follows the proposed action; play it if the formula is likely enough to hold."""
+
+from __future__ import annotations
+
+from math import gcd
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from ambs.errors import FormulaError, ModelError, positive_integer, probability
+from ambs.logic import look_ahead, parse, require_atoms, syntax
+from ambs.shield.criteria import Criterion, LabelCriterion
+from ambs.shield.imagine import imagine
+from ambs.shield.stat_tests import Ladder, StatTest
+from ambs.shield.stat_tests.interval import interval_table
+from ambs.types import Action, Decision, Model, Policy, State
+
+
+def safety_formula(
+    formula: str | syntax.Formula, *, Delta: float = 0.1, horizon: int = 30
+) -> syntax.ProbabilityBound:
+    """The formula of a shield, `P>=1-Δ [ φ ]` with a bounded φ; a propositional Ψ becomes `P>=1-Δ [ G<=horizon Ψ ]`."""
+    parsed = parse(formula) if isinstance(formula, str) else formula
+    if isinstance(parsed, syntax.StateFormula) and not isinstance(parsed, syntax.ProbabilityBound):
+        probability("Delta", Delta)
+        path = syntax.Globally(parsed, syntax.Steps(0, positive_integer("the horizon", horizon)))
+        parsed = syntax.ProbabilityBound(">=", 1 - Delta, path)
+    if not isinstance(parsed, syntax.ProbabilityBound) or parsed.comparison not in (">=", ">"):
+        raise FormulaError(f"a shield checks formulas of the form P>=p [ G<=n safe ], and '{parsed}' is not of that form.")
+    if parsed.threshold in (0.0, 1.0):
+        raise FormulaError(
+            f"'{parsed}' asks for a probability of {parsed.threshold:g}, which samples can neither confirm nor refute; "
+            "choose one between, such as P>=0.9."
+        )
+    if look_ahead(parsed.path) is None:
+        raise FormulaError(f"'{parsed.path}' has no step bound, and a shield looks ahead so many steps; write e.g. G<=30.")
+    return parsed
+
+
+class LookaheadShield(eqx.Module):
+    """A shield around any policy, given any model.
+
+    What may be claimed: whenever the proposed action is let through then, except with probability δ per check over
+    the shield's own sampling, the *model* gives probability at least 1-Δ to the formula if the proposed action is
+    played and the *task policy, unshielded*, after it. Nothing is claimed of the backup policy, or of an environment
+    that differs from the model.
+
+    Call it for one state, or vmap it over many: traces are drawn in the test's batches until every state of the batch
+    is decided, and not further.
+
+    Attributes:
+        model: what to imagine in.
+        task: the policy whose actions are proposed, and that is imagined to go on.
+        backup: the policy that takes over.
+        criterion: whether a trace satisfies the formula.
+        formula: `P>=1-Δ [ φ ]`.
+        test: decides from the traces.
+    """
+
+    model: Model
+    task: Policy
+    backup: Policy
+    criterion: Criterion
+    formula: syntax.ProbabilityBound = eqx.field(static=True)
+    test: StatTest = eqx.field(static=True)
+    _low: Float[Array, "looks counts"]
+    _high: Float[Array, "looks counts"]
+
+    def __init__(
+        self,
+        model: Model,
+        task: Policy,
+        backup: Policy,
+        formula: str | syntax.Formula,
+        test: StatTest | None = None,
+        *,
+        criterion: Criterion | None = None,
+        Delta: float = 0.1,
+        horizon: int = 30,
+        confidence: float = 0.95,
+    ) -> None:
+        """`Delta` and `horizon` are used only for a formula that does not set them.
+
+        Without `test`, the ladder for the formula's Δ at δ = 0.01; without `criterion`, the formula on the labels that
+        the model predicts. `confidence` is that of the intervals in the decisions.
+        """
+        self.formula = safety_formula(formula, Delta=Delta, horizon=horizon)
+        tolerated = 1 - self.formula.threshold
+        self.test = Ladder.design(tolerated, 0.01) if test is None else test
+        p0 = getattr(self.test, "p0", None)
+        if p0 is not None and p0 > tolerated + 1e-9:
+            raise FormulaError(
+                f"the test excludes violation probabilities from {p0:g} on, and '{self.formula}' tolerates only "
+                f"{tolerated:g}; use ambs.Ladder.design({tolerated:g}, delta)."
+            )
+        self.model, self.task, self.backup = model, task, backup
+        self.criterion = LabelCriterion(self.formula.path) if criterion is None else criterion
+        known = getattr(model, "labels", None)
+        if isinstance(self.criterion, LabelCriterion) and known is not None:
+            require_atoms(self.formula, known)
+        low, high = interval_table(self.test.looks, confidence)
+        self._low, self._high = jnp.asarray(low, jnp.float32), jnp.asarray(high, jnp.float32)
+
+    def __call__(self, state: State, proposed: Action, *, key: PRNGKeyArray) -> Decision:
+        decision = _decide(self, state, proposed, key)
+        broken = jnp.isnan(decision.estimate)
+        if not isinstance(broken, jax.core.Tracer) and bool(jnp.any(broken)):
+            raise ModelError("the model predicted NaN, so the shield cannot judge the action; look at the model's step.")
+        return decision
+
+    def trace(self, state: State, proposed: Action, key: PRNGKeyArray) -> tuple[Bool[Array, ""], Bool[Array, ""]]:
+        """One imagined future: whether it satisfies the formula, and whether the model lost its mind."""
+        trajectory = imagine(
+            self.model, self.task, state, self.criterion.steps, key=key, first_action=proposed
+        )
+        predicted = trajectory.predictions
+        return self.criterion(trajectory), jnp.any(jnp.isnan(predicted.cost)) | jnp.any(jnp.isnan(predicted.cont))
+
+
+class NoShield(eqx.Module):
+    """Plays what is proposed; for comparison."""
+
+    def __call__(self, state: State, proposed: Action, *, key: PRNGKeyArray) -> Decision:
+        nothing = jnp.asarray(jnp.nan)
+        return Decision(proposed, jnp.asarray(False), nothing, nothing, nothing, jnp.asarray(0))
+
+
+@eqx.filter_jit
+def _decide(shield: LookaheadShield, state: State, proposed: Action, key: PRNGKeyArray) -> Decision:
+    """The test as a loop over equal batches: the greatest that fits between all looks.
+
+    A loop, not one branch a look, because under vmap a branch would be computed for all environments anyway, while
+    a loop ends when all are decided.
+    """
+    looks = shield.test.looks
+    unit = gcd(*looks.samples)
+    rounds = looks.samples[-1] // unit
+    # Boundaries by round; between looks nothing is decided.
+    at = np.array(looks.samples) // unit
+    accept, reject = np.full(rounds + 1, -1), np.full(rounds + 1, looks.samples[-1] + 1)
+    accept[at], reject[at] = looks.accept, looks.reject
+    look_of_round = np.searchsorted(at, np.arange(rounds + 1))
+    accept_at, reject_at = jnp.asarray(accept), jnp.asarray(reject)
+    backup_key, traces_key = jax.random.split(key)
+
+    def undecided(carry: tuple[Int[Array, ""], Int[Array, ""], Bool[Array, ""]]) -> Bool[Array, ""]:
+        drawn, violations, _ = carry
+        return (violations > accept_at[drawn]) & (violations < reject_at[drawn])
+
+    def draw(
+        carry: tuple[Int[Array, ""], Int[Array, ""], Bool[Array, ""]],
+    ) -> tuple[Int[Array, ""], Int[Array, ""], Bool[Array, ""]]:
+        drawn, violations, broken = carry
+        keys = jax.random.split(jax.random.fold_in(traces_key, drawn), unit)
+        satisfied, lost = jax.vmap(lambda key: shield.trace(state, proposed, key))(keys)
+        return drawn + 1, violations + jnp.sum(~satisfied), broken | jnp.any(lost)
+
+    start = (jnp.asarray(0), jnp.asarray(0), jnp.asarray(False))
+    drawn, violations, broken = jax.lax.while_loop(undecided, draw, start)
+    # What a broken model says is not believed: fail safe.
+    overridden = (violations > accept_at[drawn]) | broken
+    backup = shield.backup.sample(state, key=backup_key)
+    action = jax.tree.map(lambda mine, theirs: jnp.where(overridden, mine, theirs), backup, proposed)
+    traces = drawn * unit
+    look = jnp.asarray(look_of_round)[drawn]
+    estimate = jnp.where(broken, jnp.nan, 1 - violations / traces)
+    return Decision(action, overridden, estimate, shield._low[look, violations], shield._high[look, violations], traces)

@@ -1,0 +1,53 @@
+"""The learned model: maximum likelihood from visit counts, and what to think of what was never tried."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from ambs.errors import probability
+
+
+class VisitCounts:
+    """p̂(s'|s,a) = c(s',s,a) / v(s,a) (the paper's tabular case), with one more state for the unknown.
+
+    A pair that was never visited leads, with probability `caution`, to an unsafe sink from which nothing returns, else
+    nowhere (it stays where it is). With caution 1 the model is pessimistic: whatever passes through unknown pairs is
+    unsafe, as a certificate needs it. With caution 0 the unknown counts as safe, as exploration needs it.
+    """
+
+    def __init__(self, states: int, actions: int) -> None:
+        self.transitions: Int[np.ndarray, "states actions states"] = np.zeros((states, actions, states), np.int64)
+        self.reward: Float[np.ndarray, "states actions"] = np.zeros((states, actions))
+
+    def add(self, state: int, action: int, following: int, reward: float) -> None:
+        self.transitions[state, action, following] += 1
+        self.reward[state, action] += reward
+
+    @property
+    def visits(self) -> Int[np.ndarray, "states actions"]:
+        return self.transitions.sum(axis=2)
+
+    def kernel(self, caution: float) -> Float[np.ndarray, "with_sink actions with_sink"]:
+        """The learned kernel; the sink is the last state."""
+        probability("caution", caution, closed=True)
+        states, actions, _ = self.transitions.shape
+        visits = self.visits[:, :, None]
+        kernel = np.zeros((states + 1, actions, states + 1))
+        kernel[:-1, :, :-1] = self.transitions / np.maximum(visits, 1)
+        unknown = visits[:, :, 0] == 0
+        kernel[:-1, :, -1][unknown] = caution
+        stay = np.broadcast_to(np.eye(states)[:, None, :], self.transitions.shape)
+        kernel[:-1, :, :-1][unknown] = (1 - caution) * stay[unknown]
+        kernel[-1, :, -1] = 1
+        return kernel
+
+    def mean_reward(self, unknown: float) -> Float[np.ndarray, "with_sink actions"]:
+        """Mean reward by pair, and `unknown` for pairs never visited; nothing in the sink."""
+        visits = self.visits
+        mean = np.where(visits > 0, self.reward / np.maximum(visits, 1), unknown)
+        return np.vstack([mean, np.zeros(mean.shape[1])])
+
+    def with_sink(self, mask: Bool[np.ndarray, " states"], *, sink: bool) -> Bool[np.ndarray, " with_sink"]:
+        """A label of the states, and of the sink."""
+        return np.append(mask, sink)
