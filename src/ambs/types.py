@@ -7,7 +7,7 @@ and vmapped outside.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
@@ -29,6 +29,7 @@ class Prediction(NamedTuple):
     labels: Mapping[str, Bool[Array, "..."]]
 
 
+@runtime_checkable
 class Model(Protocol):
     """Anything that can be stepped: a table, a simulator, a learned world model."""
 
@@ -36,6 +37,7 @@ class Model(Protocol):
         """One transition: the next state, and what is predicted of it."""
 
 
+@runtime_checkable
 class Policy(Protocol):
     """Anything that can be asked for an action."""
 
@@ -66,6 +68,7 @@ class Decision(NamedTuple):
     traces: Int[Array, ""]
 
 
+@runtime_checkable
 class Shield(Protocol):
     """Proposed action in, played action out."""
 

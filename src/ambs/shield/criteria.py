@@ -7,7 +7,7 @@ already is, and not the action's doing.
 from __future__ import annotations
 
 import dataclasses
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -20,6 +20,7 @@ from ambs.shield.imagine import Trajectory
 from ambs.types import Tail
 
 
+@runtime_checkable
 class Criterion(Protocol):
     """Judges one trace; `steps` is how many transitions it wants to see."""
 
@@ -82,8 +83,8 @@ class CostCriterion(eqx.Module):
             raise AmbsError(f"version is {self.version!r}, and has to be 'sound' or 'paper'.")
         if not 1 <= self.imagined <= self.horizon:
             raise AmbsError(
-                f"a look-ahead of {self.horizon} with {self.imagined} imagined steps is impossible; both are at least 1 "
-                "and no more is imagined than looked ahead."
+                f"a look-ahead of {self.horizon} with {self.imagined} imagined steps is impossible; imagine at least 1 "
+                "step, and no more than is looked ahead."
             )
         if not 0 < self.discount <= 1 or not self.violation_cost > 0:
             raise AmbsError(
@@ -97,7 +98,8 @@ class CostCriterion(eqx.Module):
 
     def __call__(self, trajectory: Trajectory) -> Bool[Array, ""]:
         threshold = self.discount ** (self.horizon - 1) * self.violation_cost
-        return self.cost(trajectory) < threshold
+        # A hair less, so that rounding does not pass a violation at step T itself.
+        return self.cost(trajectory) < threshold * (1 - 1e-5)
 
     def cost(self, trajectory: Trajectory) -> Float[Array, ""]:
         costs, cont = trajectory.predictions.cost, trajectory.predictions.cont

@@ -19,9 +19,7 @@ from ambs.shield.stat_tests.interval import interval_table
 from ambs.types import Action, Decision, Model, Policy, State
 
 
-def safety_formula(
-    formula: str | syntax.Formula, *, Delta: float = 0.1, horizon: int = 30
-) -> syntax.ProbabilityBound:
+def safety_formula(formula: str | syntax.Formula, *, Delta: float = 0.1, horizon: int = 30) -> syntax.ProbabilityBound:
     """The formula of a shield, `P>=1-Δ [ φ ]` with a bounded φ; a propositional Ψ becomes `P>=1-Δ [ G<=horizon Ψ ]`."""
     parsed = parse(formula) if isinstance(formula, str) else formula
     if isinstance(parsed, syntax.StateFormula) and not isinstance(parsed, syntax.ProbabilityBound):
@@ -29,14 +27,18 @@ def safety_formula(
         path = syntax.Globally(parsed, syntax.Steps(0, positive_integer("the horizon", horizon)))
         parsed = syntax.ProbabilityBound(">=", 1 - Delta, path)
     if not isinstance(parsed, syntax.ProbabilityBound) or parsed.comparison not in (">=", ">"):
-        raise FormulaError(f"a shield checks formulas of the form P>=p [ G<=n safe ], and '{parsed}' is not of that form.")
+        raise FormulaError(
+            f"a shield checks formulas of the form P>=p [ G<=n safe ], and '{parsed}' is not of that form."
+        )
     if parsed.threshold in (0.0, 1.0):
         raise FormulaError(
             f"'{parsed}' asks for a probability of {parsed.threshold:g}, which samples can neither confirm nor refute; "
             "choose one between, such as P>=0.9."
         )
     if look_ahead(parsed.path) is None:
-        raise FormulaError(f"'{parsed.path}' has no step bound, and a shield looks ahead so many steps; write e.g. G<=30.")
+        raise FormulaError(
+            f"'{parsed.path}' has no step bound, and a shield looks ahead so many steps; write e.g. G<=30."
+        )
     return parsed
 
 
@@ -105,17 +107,19 @@ class LookaheadShield(eqx.Module):
         self._low, self._high = jnp.asarray(low, jnp.float32), jnp.asarray(high, jnp.float32)
 
     def __call__(self, state: State, proposed: Action, *, key: PRNGKeyArray) -> Decision:
+        # Python numbers would be compiled in, once for each value.
+        state, proposed = jax.tree.map(jnp.asarray, (state, proposed))
         decision = _decide(self, state, proposed, key)
         broken = jnp.isnan(decision.estimate)
         if not isinstance(broken, jax.core.Tracer) and bool(jnp.any(broken)):
-            raise ModelError("the model predicted NaN, so the shield cannot judge the action; look at the model's step.")
+            raise ModelError(
+                "the model predicted NaN, so the shield cannot judge the action; look at the model's step."
+            )
         return decision
 
     def trace(self, state: State, proposed: Action, key: PRNGKeyArray) -> tuple[Bool[Array, ""], Bool[Array, ""]]:
         """One imagined future: whether it satisfies the formula, and whether the model lost its mind."""
-        trajectory = imagine(
-            self.model, self.task, state, self.criterion.steps, key=key, first_action=proposed
-        )
+        trajectory = imagine(self.model, self.task, state, self.criterion.steps, key=key, first_action=proposed)
         predicted = trajectory.predictions
         return self.criterion(trajectory), jnp.any(jnp.isnan(predicted.cost)) | jnp.any(jnp.isnan(predicted.cont))
 

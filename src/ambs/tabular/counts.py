@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 
 from ambs.errors import probability
 
@@ -17,15 +17,22 @@ class VisitCounts:
     """
 
     def __init__(self, states: int, actions: int) -> None:
-        self.transitions: Int[np.ndarray, "states actions states"] = np.zeros((states, actions, states), np.int64)
+        # Numbers of visits, in halves once some have been forgotten.
+        self.transitions: Float[np.ndarray, "states actions states"] = np.zeros((states, actions, states))
         self.reward: Float[np.ndarray, "states actions"] = np.zeros((states, actions))
 
     def add(self, state: int, action: int, following: int, reward: float) -> None:
         self.transitions[state, action, following] += 1
         self.reward[state, action] += reward
 
+    def forget(self, state: int, action: int, memory: int) -> None:
+        """Halves the counts of a pair that has more than `memory`, so that what came later weighs more."""
+        if self.transitions[state, action].sum() > memory:
+            self.transitions[state, action] /= 2
+            self.reward[state, action] /= 2
+
     @property
-    def visits(self) -> Int[np.ndarray, "states actions"]:
+    def visits(self) -> Float[np.ndarray, "states actions"]:
         return self.transitions.sum(axis=2)
 
     def kernel(self, caution: float) -> Float[np.ndarray, "with_sink actions with_sink"]:
@@ -34,7 +41,7 @@ class VisitCounts:
         states, actions, _ = self.transitions.shape
         visits = self.visits[:, :, None]
         kernel = np.zeros((states + 1, actions, states + 1))
-        kernel[:-1, :, :-1] = self.transitions / np.maximum(visits, 1)
+        kernel[:-1, :, :-1] = self.transitions / np.where(visits > 0, visits, 1)
         unknown = visits[:, :, 0] == 0
         kernel[:-1, :, -1][unknown] = caution
         stay = np.broadcast_to(np.eye(states)[:, None, :], self.transitions.shape)
@@ -45,9 +52,5 @@ class VisitCounts:
     def mean_reward(self, unknown: float) -> Float[np.ndarray, "with_sink actions"]:
         """Mean reward by pair, and `unknown` for pairs never visited; nothing in the sink."""
         visits = self.visits
-        mean = np.where(visits > 0, self.reward / np.maximum(visits, 1), unknown)
+        mean = np.where(visits > 0, self.reward / np.where(visits > 0, visits, 1), unknown)
         return np.vstack([mean, np.zeros(mean.shape[1])])
-
-    def with_sink(self, mask: Bool[np.ndarray, " states"], *, sink: bool) -> Bool[np.ndarray, " with_sink"]:
-        """A label of the states, and of the sink."""
-        return np.append(mask, sink)

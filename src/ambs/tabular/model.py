@@ -9,7 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, ArrayLike, Bool, Float, Int, PRNGKeyArray
 
 from ambs.errors import ModelError
 from ambs.logic import FiniteModel
@@ -58,7 +58,7 @@ class TabularModel(eqx.Module):
         self.cont = 1.0 - _by_state("terminal", terminal, states)
 
     def step(
-        self, state: Int[Array, ""], action: Int[Array, ""], *, key: PRNGKeyArray
+        self, state: Int[ArrayLike, ""], action: Int[ArrayLike, ""], *, key: PRNGKeyArray
     ) -> tuple[Int[Array, ""], Prediction]:
         draw = jax.random.uniform(key)
         index = jnp.sum(draw >= self.cumulative[state, action])
@@ -79,7 +79,9 @@ class TabularPolicy(eqx.Module):
         sums = table.sum(axis=1)
         wrong = np.flatnonzero(np.abs(sums - 1) > 1e-5)
         if len(wrong):
-            raise ModelError(f"the probabilities of the policy in state {wrong[0]} sum to {sums[wrong[0]]:.6g}, not to 1.")
+            raise ModelError(
+                f"the probabilities of the policy in state {wrong[0]} sum to {sums[wrong[0]]:.6g}, not to 1."
+            )
         cumulative = np.cumsum(table, axis=1)
         self.cumulative = jnp.asarray(cumulative / cumulative[:, -1:], jnp.float32)
 
@@ -92,7 +94,7 @@ class TabularPolicy(eqx.Module):
     def probs(self) -> Float[np.ndarray, "states actions"]:
         return np.diff(np.asarray(self.cumulative, float), axis=1, prepend=0.0)
 
-    def sample(self, state: Int[Array, ""], *, key: PRNGKeyArray) -> Int[Array, ""]:
+    def sample(self, state: Int[ArrayLike, ""], *, key: PRNGKeyArray) -> Int[Array, ""]:
         # A draw just below 1 may pass a cumulative sum that rounding left below it.
         index = jnp.sum(jax.random.uniform(key) >= self.cumulative[state])
         return jnp.minimum(index, self.cumulative.shape[-1] - 1)

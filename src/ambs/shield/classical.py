@@ -1,0 +1,54 @@
+"""The classical shield: the dynamics are known, so every state and action is decided exactly, once and for all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, ArrayLike, Bool, Float, Int
+
+from ambs.errors import FormulaError
+from ambs.logic import FiniteModel, check, look_ahead, syntax
+from ambs.shield.lookahead import safety_formula
+from ambs.types import Decision
+
+
+class ClassicalShield(eqx.Module):
+    """Lets an action through if the best that can be done after it satisfies the formula; else plays the safest.
+
+    One end of the comparison: no error of model or sampling, but a table of the true dynamics is needed. `G<=n Ψ`
+    counts the n states that follow the action, as in the look-ahead shield.
+
+    Attributes:
+        safety: Q(s, a), the probability of the path formula if a is played in s and then the safest policy.
+        allowed: where it is enough.
+    """
+
+    safety: Float[Array, "states actions"]
+    allowed: Bool[Array, "states actions"]
+
+    def __init__(
+        self, model: FiniteModel, formula: str | syntax.Formula, *, Delta: float = 0.1, horizon: int = 30
+    ) -> None:
+        bound = safety_formula(formula, Delta=Delta, horizon=horizon)
+        if not isinstance(bound.path, syntax.Globally) or bound.path.steps.lower:
+            raise FormulaError(f"a classical shield takes formulas of the form P>=p [ G<=n safe ], not '{bound}'.")
+        steps = look_ahead(bound.path)
+        assert steps is not None
+        rest = syntax.ProbabilityQuery(syntax.Globally(bound.path.operand, syntax.Steps(0, steps - 1)), "max")
+        value = check(model, rest).values
+        assert value is not None
+        actions = int(np.diff(model.choice_start).max())
+        safety = np.full((model.states, actions), -np.inf)
+        offset = np.arange(model.choices) - model.choice_start[model.choice_state]
+        safety[model.choice_state, offset] = model.kernel @ value
+        self.safety = jnp.asarray(safety, jnp.float32)
+        self.allowed = jnp.asarray(safety >= bound.threshold - 1e-12)
+
+    def __call__(self, state: Int[ArrayLike, ""], proposed: Int[ArrayLike, ""], *, key: Any = None) -> Decision:
+        overridden = ~self.allowed[state, proposed]
+        action = jnp.where(overridden, jnp.argmax(self.safety[state]), proposed)
+        exact = self.safety[state, proposed]
+        return Decision(action, overridden, exact, exact, exact, jnp.asarray(0))

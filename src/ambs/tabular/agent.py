@@ -1,0 +1,177 @@
+"""Tabular AMBS: the model is counted, the policies are planned on it, the shield stands between them and the world.
+
+The learning phase and the interaction phase of the paper, for states that can be numbered:
+
+* the *world* counts what followed the actions that were played; the shield imagines in it;
+* the *backup policy* is the safest on that model, with everything unknown taken for unsafe;
+* the *task policy* is the best for reward on a second count, of what followed the actions it *proposed*, overridden or
+  not. So it learns where the shield will not let it pass, and goes round, instead of running against it for ever.
+
+Exploration, stated: while `explore_steps` last, pairs never tried count as safe for the shield and as rewarding for the
+task policy; after that the shield takes them for unsafe. Pessimism from the start would never let the task policy act:
+every path leads through the unknown. The price is a violation for most hazards at the first encounter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import equinox as eqx
+import gymnasium
+import jax
+import numpy as np
+from jaxtyping import Bool
+
+from ambs.errors import AmbsError, positive_integer, probability
+from ambs.shield import LookaheadShield, StatTest, safety_formula
+from ambs.tabular.counts import VisitCounts
+from ambs.tabular.model import TabularModel, TabularPolicy
+from ambs.tabular.planning import greedy, reward_values, safety_values
+from ambs.types import Decision
+
+
+@dataclass(frozen=True)
+class TabularConfig:
+    """How to learn; the defaults suit grids of up to a few hundred cells."""
+
+    formula: str = "P>=0.9 [ G<=30 !acid ]"
+    """What to keep, P>=1-Δ [ G<=T safe ]."""
+    test: StatTest | None = None
+    """How to decide from traces; the ladder for Δ at δ = 0.01 if not given."""
+    explore_steps: int = 2_000
+    """How long the unknown counts as safe."""
+    exploration: float = 0.02
+    """The share of uniformly random proposals."""
+    discount: float = 0.97
+    """Of the task reward."""
+    replan_every: int = 50
+    """Steps between new policies."""
+    memory: int = 50
+    """How many of the latest outcomes of a proposal to go by: the shield, and so what follows, changes."""
+
+    def __post_init__(self) -> None:
+        safety_formula(self.formula)
+        probability("exploration", self.exploration, closed=True)
+        probability("discount", self.discount)
+        positive_integer("replan_every", self.replan_every)
+        positive_integer("memory", self.memory)
+        if self.explore_steps < 0:
+            raise AmbsError(f"explore_steps is {self.explore_steps}, and cannot be negative.")
+
+
+@dataclass
+class Step:
+    """One step of an agent in its environment."""
+
+    state: int
+    proposed: int
+    played: int
+    following: int
+    reward: float
+    cost: float
+    decision: Decision | None
+    episode_over: bool
+    labels: dict[str, bool] = field(default_factory=dict)
+
+
+# Decides on a proposal: (state, proposed) -> Decision.
+Guard = Callable[[int, int], Decision]
+
+
+class TabularAgent:
+    """Learns online in an environment with numbered states and actions.
+
+    `guard` replaces the AMBS shield: another shield, or `no_guard` for none at all.
+    """
+
+    def __init__(
+        self,
+        states: int,
+        actions: int,
+        safe: Bool[np.ndarray, " states"] | None,
+        config: TabularConfig,
+        *,
+        seed: int,
+        guard: Guard | None = None,
+    ) -> None:
+        self.config = config
+        self.actions = actions
+        self.world = VisitCounts(states, actions)
+        self.outcomes = VisitCounts(states, actions)
+        # Labels are learned too: a state is unsafe once it has been seen to be.
+        self.unsafe = np.zeros(states, bool) if safe is None else ~safe
+        self.rng = np.random.default_rng(seed)
+        self.key = jax.random.key(seed)
+        self.guard = guard
+        self.steps = 0
+        self.value: np.ndarray | None = None
+        self.shield: LookaheadShield | None = None
+        self.replan()
+
+    def replan(self) -> None:
+        """Plans both policies anew, and gives the shield the model as it is now known."""
+        config = self.config
+        bound = safety_formula(config.formula)
+        optimistic = self.outcomes.mean_reward(unknown=1.0)
+        task_values = reward_values(self.outcomes.kernel(caution=0.0), optimistic, config.discount, start=self.value)
+        self.value = task_values.max(axis=1)
+        best = np.eye(self.actions)[greedy(task_values)]
+        self.probs = (1 - config.exploration) * best + config.exploration / self.actions
+        if self.guard is not None:
+            return
+        safe = ~np.append(self.unsafe, True)
+        steps = bound.path.steps.upper  # type: ignore[attr-defined]
+        safest = greedy(safety_values(self.world.kernel(caution=1.0), safe, steps), tie_break=task_values)
+        caution = 0.0 if self.steps < config.explore_steps else 1.0
+        kernel = self.world.kernel(caution)
+        # Room in powers of two: the shield is compiled anew only when that grows.
+        width = 1 << int((kernel > 0).sum(axis=2).max() - 1).bit_length()
+        model = TabularModel(kernel, {"violation": ~safe}, width=width)
+        task, backup = TabularPolicy(self.probs), TabularPolicy.greedy(safest, self.actions)
+        if self.shield is None:
+            formula = f"P>={bound.threshold!r} [ G<={steps} !violation ]"
+            self.shield = LookaheadShield(model, task, backup, formula, config.test)
+        else:
+            self.shield = eqx.tree_at(lambda s: (s.model, s.task, s.backup), self.shield, (model, task, backup))
+
+    def act(self, state: int) -> tuple[int, Decision | None]:
+        """The task policy's proposal, and what the shield makes of it."""
+        proposed = int(self.rng.choice(self.actions, p=self.probs[state]))
+        if self.guard is not None:
+            return proposed, self.guard(state, proposed)
+        assert self.shield is not None
+        self.key, key = jax.random.split(self.key)
+        return proposed, self.shield(state, proposed, key=key)
+
+    def learn(self, step: Step) -> None:
+        self.world.add(step.state, step.played, step.following, step.reward)
+        self.outcomes.add(step.state, step.proposed, step.following, step.reward)
+        self.outcomes.forget(step.state, step.proposed, self.config.memory)
+        if step.cost > 0:
+            self.unsafe[step.following] = True
+        self.steps += 1
+        if self.steps % self.config.replan_every == 0 or self.steps == self.config.explore_steps:
+            self.replan()
+
+
+def interact(env: gymnasium.Env[Any, Any], agent: TabularAgent, steps: int, *, seed: int) -> Iterator[Step]:
+    """Lets the agent act and learn for `steps` steps, episode after episode."""
+    state, _ = env.reset(seed=seed)
+    for _ in range(steps):
+        proposed, decision = agent.act(int(state))
+        played = proposed if decision is None else int(decision.action)
+        following, reward, terminated, truncated, info = env.step(played)
+        step = Step(
+            int(state), proposed, played, int(following), float(reward), float(info["cost"]), decision,
+            bool(terminated or truncated), dict(info["labels"]),
+        )  # fmt: skip
+        agent.learn(step)
+        yield step
+        state = env.reset()[0] if step.episode_over else following
+
+
+def no_guard(state: int, proposed: int) -> Decision:
+    """No shield at all."""
+    return Decision(proposed, False, np.nan, np.nan, np.nan, 0)  # type: ignore[arg-type]

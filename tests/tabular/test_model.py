@@ -1,0 +1,89 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import ambs
+from ambs import ModelError
+from ambs.tabular.counts import VisitCounts
+from ambs.tabular.planning import greedy, reward_values, safety_values
+from tests.logic.strategies import random_model
+
+
+def test_steps_follow_the_kernel():
+    rng = np.random.default_rng(0)
+    kernel = rng.dirichlet(np.full(5, 0.4), (5, 2))
+    kernel[2, 1] = [0, 0, 0, 0, 1]
+    model = ambs.TabularModel(kernel, {"acid": np.arange(5) == 4}, terminal=np.arange(5) == 3)
+    keys = jax.random.split(jax.random.key(0), 20_000)
+    for state, action in ((0, 0), (1, 1), (2, 1)):
+        step = jax.vmap(lambda key, s=state, a=action: model.step(s, a, key=key))
+        following, prediction = step(keys)
+        share = np.bincount(np.asarray(following), minlength=5) / len(keys)
+        np.testing.assert_allclose(share, kernel[state, action], atol=0.016)
+        np.testing.assert_array_equal(prediction.labels["acid"], following == 4)
+        np.testing.assert_array_equal(prediction.cont, jnp.where(following == 3, 0.0, 1.0))
+
+
+def test_policies_follow_their_probabilities():
+    probs = np.array([[0.2, 0.5, 0.3], [0, 0, 1]])
+    policy = ambs.TabularPolicy(probs)
+    keys = jax.random.split(jax.random.key(1), 20_000)
+    for state in (0, 1):
+        actions = jax.vmap(lambda key, s=state: policy.sample(s, key=key))(keys)
+        np.testing.assert_allclose(np.bincount(actions, minlength=3) / len(keys), probs[state], atol=0.016)
+    np.testing.assert_allclose(policy.probs, probs, atol=1e-6)
+
+
+def test_rows_that_do_not_sum_to_one_are_refused():
+    with pytest.raises(ModelError, match="policy in state 1 sum to 0.9"):
+        ambs.TabularPolicy(np.array([[1, 0], [0.5, 0.4]]))
+    with pytest.raises(ModelError, match="state 0, choice 1 sum to 0.5"):
+        ambs.TabularModel(np.array([[[1.0], [0.5]]]), {})
+    with pytest.raises(ModelError, match="nan"):
+        ambs.TabularModel(np.full((1, 1, 1), np.nan), {})
+    with pytest.raises(ModelError, match="terminal has to be 1 numbers"):
+        ambs.TabularModel(np.ones((1, 1, 1)), {}, terminal=np.zeros(3))
+
+
+def test_counts_become_the_maximum_likelihood_model():
+    counts = VisitCounts(2, 2)
+    for following in (0, 1, 1, 1):
+        counts.add(0, 0, following, reward=2.0)
+    kernel = counts.kernel(caution=1.0)
+    np.testing.assert_array_equal(kernel[0, 0], [0.25, 0.75, 0])
+    np.testing.assert_array_equal(kernel[0, 1], [0, 0, 1])
+    np.testing.assert_array_equal(kernel[2], [[0, 0, 1]] * 2)
+    np.testing.assert_array_equal(counts.kernel(caution=0.0)[1, 1], [0, 1, 0])
+    np.testing.assert_array_equal(counts.mean_reward(unknown=9.0), [[2, 9], [9, 9], [0, 0]])
+
+
+def test_forgetting_keeps_the_shares():
+    counts = VisitCounts(2, 1)
+    for following in (0, 1, 1, 1):
+        counts.add(0, 0, following, reward=1.0)
+    counts.forget(0, 0, memory=3)
+    assert counts.visits[0, 0] == 2
+    np.testing.assert_array_equal(counts.kernel(caution=1.0)[0, 0], [0.25, 0.75, 0])
+    assert counts.mean_reward(unknown=0.0)[0, 0] == 1.0
+
+
+def test_safety_values_are_the_exact_probabilities():
+    """Against model checking: after the action, G<=n-1 from where it leads."""
+    mdp = random_model(np.random.default_rng(6), 3)
+    kernel = mdp.kernel.toarray().reshape(mdp.states, 3, mdp.states)
+    safe = ~mdp.labels["a"]
+    best = ambs.check(mdp, ambs.parse("Pmax=? [ G<=6 !a ]")).values
+    np.testing.assert_allclose(safety_values(kernel, safe, 7), kernel @ best, atol=1e-12)
+    policy = np.random.default_rng(1).dirichlet(np.ones(3), mdp.states)
+    under = ambs.check(mdp.under(policy), ambs.parse("P=? [ G<=6 !a ]")).values
+    np.testing.assert_allclose(safety_values(kernel, safe, 7, policy), kernel @ under, atol=1e-12)
+
+
+def test_reward_values_by_hand():
+    """Two states; action 1 pays 1 and stays, action 0 pays nothing: V = 1/(1-γ)."""
+    kernel = np.tile(np.eye(2)[:, None], (1, 2, 1))
+    values = reward_values(kernel, np.array([[0.0, 1.0], [0.0, 1.0]]), 0.9)
+    np.testing.assert_allclose(values, [[9, 10], [9, 10]], atol=1e-5)
+    np.testing.assert_array_equal(greedy(values), [1, 1])
+    np.testing.assert_array_equal(greedy(np.ones((2, 2)), tie_break=np.array([[0, 1], [1, 0]])), [1, 0])
