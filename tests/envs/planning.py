@@ -34,9 +34,11 @@ class World:
             scores = rewards + discount * kernel @ values
             if allowed is not None:
                 scores = np.where(allowed, scores, -np.inf)
-            if np.abs(scores.max(axis=1) - values).max() < 1e-12:
-                return scores.argmax(axis=1)
-            values = scores.max(axis=1)
+            best = scores.max(axis=1)
+            if np.abs(best - values).max() < 1e-12:
+                # The first of equals, on every machine.
+                return (scores > best[:, None] - 1e-8).argmax(axis=1)
+            values = best
 
     def safest_that_delivers(self):
         """The best policy among those that never touch acid, wherever that can be helped."""
@@ -62,7 +64,7 @@ class World:
         return deliveries, baths
 
     def shielded(self, task, backup, look_ahead, tolerance=0.1):
-        """The policy under an exact look-ahead shield: task's action where P[no acid in states 1..n] >= 1 - tolerance."""
+        """The policy under an exact shield: task's action where P[no acid in states 1..n] >= 1 - tolerance."""
         states = np.arange(self.model.states)
         chain = self.kernel[states, task]
         safe = np.ones(len(states))

@@ -44,9 +44,9 @@ def test_a_map_may_be_drawn_in_four_ways():
 
 
 def test_states_are_the_cells_that_are_not_wall_in_reading_order():
-    layout = load_map("#S.\nG#A")
-    assert layout.cells == ((0, 1), (0, 2), (1, 0), (1, 2))
-    assert layout.tiles == "S.GA"
+    layout = load_map("#S.\nG.#")
+    assert layout.cells == ((0, 1), (0, 2), (1, 0), (1, 1))
+    assert layout.tiles == "S.G."
     assert layout.start == 0
 
 

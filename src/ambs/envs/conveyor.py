@@ -126,6 +126,8 @@ class Conveyor(gymnasium.Env[Any, Any]):
 
     def set_state(self, state: Snapshot) -> None:
         """Goes back to when `get_state` was called: the same actions have the same outcomes again."""
+        if not 0 <= state.state < self.layout.states:
+            raise AmbsError(f"the state {state.state} is of another map; this one has 0 to {self.layout.states - 1}.")
         self._state = state.state
         self._time = state.time
         self.np_random.bit_generator.state = state.generator

@@ -31,7 +31,7 @@ COLOURS = {
     "v": (160, 110, 40),
     "<": (110, 70, 50),
 }
-ROBOT = (232, 40, 60)
+ROBOT = (236, 30, 110)
 
 
 class Observer(Protocol):

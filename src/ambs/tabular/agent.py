@@ -7,8 +7,9 @@ The learning phase and the interaction phase of the paper, for states that can b
 * the *task policy* is the best for reward on a second count, of what followed the actions it *proposed*, overridden or
   not. So it learns where the shield will not let it pass, and goes round, instead of running against it for ever.
 
-Exploration, stated: while `explore_steps` last, pairs never tried count as safe for the shield and as rewarding for the
-task policy; after that the shield takes them for unsafe. Pessimism from the start would never let the task policy act:
+Exploration, stated: while `explore_steps` last, pairs never tried count as safe for the shield, and some proposals are
+random; after that the shield takes them for unsafe and proposals are greedy. What was never proposed counts as rewarding
+for the task policy throughout. Pessimism from the start would never let the task policy act:
 every path leads through the unknown. The price is a violation for most hazards at the first encounter.
 """
 
@@ -43,7 +44,7 @@ class TabularConfig:
     explore_steps: int = 2_000
     """How long the unknown counts as safe."""
     exploration: float = 0.02
-    """The share of uniformly random proposals."""
+    """The share of uniformly random proposals while exploring."""
     discount: float = 0.97
     """Of the task reward."""
     replan_every: int = 50
@@ -118,14 +119,15 @@ class TabularAgent:
         task_values = reward_values(self.outcomes.kernel(caution=0.0), optimistic, config.discount, start=self.value)
         self.value = task_values.max(axis=1)
         best = np.eye(self.actions)[greedy(task_values)]
-        self.probs = (1 - config.exploration) * best + config.exploration / self.actions
+        exploring = self.steps < config.explore_steps
+        share = config.exploration if exploring else 0.0
+        self.probs = (1 - share) * best + share / self.actions
         if self.guard is not None:
             return
         safe = ~np.append(self.unsafe, True)
         steps = bound.path.steps.upper  # type: ignore[attr-defined]
         safest = greedy(safety_values(self.world.kernel(caution=1.0), safe, steps), tie_break=task_values)
-        caution = 0.0 if self.steps < config.explore_steps else 1.0
-        kernel = self.world.kernel(caution)
+        kernel = self.world.kernel(caution=0.0 if exploring else 1.0)
         # Room in powers of two: the shield is compiled anew only when that grows.
         width = 1 << int((kernel > 0).sum(axis=2).max() - 1).bit_length()
         model = TabularModel(kernel, {"violation": ~safe}, width=width)
