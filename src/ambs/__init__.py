@@ -1,6 +1,7 @@
 """Approximate Model-Based Shielding: formulas, exact checking, bounds, statistical tests."""
 
 from ambs import bounds as bounds
+from ambs import envs as envs
 from ambs import logic as logic
 from ambs.errors import AmbsError as AmbsError
 from ambs.errors import FormulaError as FormulaError
@@ -9,10 +10,15 @@ from ambs.logic import FiniteModel as FiniteModel
 from ambs.logic import check as check
 from ambs.logic import parse as parse
 from ambs.shield import Betting as Betting
+from ambs.shield import ClassicalShield as ClassicalShield
 from ambs.shield import Fixed as Fixed
 from ambs.shield import Ladder as Ladder
 from ambs.shield import LookaheadShield as LookaheadShield
 from ambs.shield import NoShield as NoShield
+from ambs.shield import NumpyModel as NumpyModel
+from ambs.shield import NumpyPolicy as NumpyPolicy
+from ambs.shield import PrescienceShield as PrescienceShield
+from ambs.shield import ShieldWrapper as ShieldWrapper
 from ambs.shield import StatTest as StatTest
 from ambs.shield import Verdict as Verdict
 from ambs.tabular import TabularModel as TabularModel
@@ -21,3 +27,6 @@ from ambs.types import Decision as Decision
 from ambs.types import Prediction as Prediction
 
 __version__ = "0.1.0"
+
+# So that gymnasium.make("ambs:Conveyor-v0") finds it.
+envs.register()

@@ -73,7 +73,7 @@ def test_an_overridden_action_is_the_backups_and_an_accepted_one_the_proposed():
 
 
 def test_the_proposed_action_is_verified_and_not_a_fresh_sample():
-    """The task policy takes the fatal action once in ten thousand times: proposing it has to be refused all the same."""
+    """The task policy takes the fatal action once in ten thousand times; proposing it has to be refused."""
     kernel = np.zeros((2, 2, 2))
     kernel[0, 0, 0] = 1
     kernel[0, 1, 1] = 1

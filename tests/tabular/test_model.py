@@ -6,7 +6,7 @@ import pytest
 import ambs
 from ambs import ModelError
 from ambs.tabular.counts import VisitCounts
-from ambs.tabular.planning import greedy, reward_values, safety_values
+from ambs.tabular.planning import reward_values, safest_actions, safety_values
 from tests.logic.strategies import random_model
 
 
@@ -58,16 +58,6 @@ def test_counts_become_the_maximum_likelihood_model():
     np.testing.assert_array_equal(counts.mean_reward(unknown=9.0), [[2, 9], [9, 9], [0, 0]])
 
 
-def test_forgetting_keeps_the_shares():
-    counts = VisitCounts(2, 1)
-    for following in (0, 1, 1, 1):
-        counts.add(0, 0, following, reward=1.0)
-    counts.forget(0, 0, memory=3)
-    assert counts.visits[0, 0] == 2
-    np.testing.assert_array_equal(counts.kernel(caution=1.0)[0, 0], [0.25, 0.75, 0])
-    assert counts.mean_reward(unknown=0.0)[0, 0] == 1.0
-
-
 def test_safety_values_are_the_exact_probabilities():
     """Against model checking: after the action, G<=n-1 from where it leads."""
     mdp = random_model(np.random.default_rng(6), 3)
@@ -85,5 +75,7 @@ def test_reward_values_by_hand():
     kernel = np.tile(np.eye(2)[:, None], (1, 2, 1))
     values = reward_values(kernel, np.array([[0.0, 1.0], [0.0, 1.0]]), 0.9)
     np.testing.assert_allclose(values, [[9, 10], [9, 10]], atol=1e-5)
-    np.testing.assert_array_equal(greedy(values), [1, 1])
-    np.testing.assert_array_equal(greedy(np.ones((2, 2)), tie_break=np.array([[0, 1], [1, 0]])), [1, 0])
+    only_the_first = np.array([[True, False], [True, True]])
+    restricted = reward_values(kernel, np.array([[0.0, 1.0], [0.0, 1.0]]), 0.9, allowed=only_the_first)
+    np.testing.assert_allclose(restricted, [[0, -np.inf], [9, 10]], atol=1e-5)
+    np.testing.assert_array_equal(safest_actions(np.array([[0.5, 0.5], [0.2, 0.3]])), [[True, True], [False, True]])

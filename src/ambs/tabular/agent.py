@@ -1,16 +1,16 @@
 """Tabular AMBS: the model is counted, the policies are planned on it, the shield stands between them and the world.
 
-The learning phase and the interaction phase of the paper, for states that can be numbered:
+The learning phase and the interaction phase of the paper, for states that can be numbered. The *world* counts what
+followed the actions that were played. The *backup policy* is the safest on it, with everything unknown taken for
+unsafe, and among the equally safe the best for reward (the safest alone might stand still for ever). The *task policy*
+is the best for reward minus a penalty for violations that grows with every refusal and fades without one. In the paper
+it pays none (`penalty="none"`); then it runs against the shield for ever, and because the shield imagines it
+unshielded, it is refused from as far away as the shield looks ahead, which on a small map is everywhere.
 
-* the *world* counts what followed the actions that were played; the shield imagines in it;
-* the *backup policy* is the safest on that model, with everything unknown taken for unsafe;
-* the *task policy* is the best for reward on a second count, of what followed the actions it *proposed*, overridden or
-  not. So it learns where the shield will not let it pass, and goes round, instead of running against it for ever.
-
-Exploration, stated: while `explore_steps` last, pairs never tried count as safe for the shield, and some proposals are
-random; after that the shield takes them for unsafe and proposals are greedy. What was never proposed counts as rewarding
-for the task policy throughout. Pessimism from the start would never let the task policy act:
-every path leads through the unknown. The price is a violation for most hazards at the first encounter.
+Exploration, stated: while `explore_steps` last, pairs never tried count as safe for the shield and as rewarding for the
+task policy, and some proposals are random; after that they count as unsafe and as worth nothing, and proposals are
+greedy. Pessimism from the start would never let the task policy act, because every path leads through the unknown. The
+price is a violation for most hazards at the first encounter.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ambs.errors import AmbsError, positive_integer, probability
 from ambs.shield import LookaheadShield, StatTest, safety_formula
 from ambs.tabular.counts import VisitCounts
 from ambs.tabular.model import TabularModel, TabularPolicy
-from ambs.tabular.planning import greedy, reward_values, safety_values
+from ambs.tabular.planning import reward_values, safest_actions, safety_values
 from ambs.types import Decision
 
 
@@ -43,21 +43,23 @@ class TabularConfig:
     """How to decide from traces; the ladder for Δ at δ = 0.01 if not given."""
     explore_steps: int = 2_000
     """How long the unknown counts as safe."""
-    exploration: float = 0.02
-    """The share of uniformly random proposals while exploring."""
+    exploration: float = 0.0
+    """The share of uniformly random proposals while exploring, beside the optimism that drives it. The shield sees them
+    coming too, and near a hazard refuses a policy that acts at random."""
     discount: float = 0.97
     """Of the task reward."""
     replan_every: int = 50
-    """Steps between new policies."""
-    memory: int = 50
-    """How many of the latest outcomes of a proposal to go by: the shield, and so what follows, changes."""
+    """Steps between new policies, when nothing new is seen."""
+    penalty: str = "refusals"
+    """What the task policy pays for a violation: "none", or what its "refusals" have taught it."""
 
     def __post_init__(self) -> None:
         safety_formula(self.formula)
         probability("exploration", self.exploration, closed=True)
         probability("discount", self.discount)
         positive_integer("replan_every", self.replan_every)
-        positive_integer("memory", self.memory)
+        if self.penalty not in ("refusals", "none"):
+            raise AmbsError(f"penalty is {self.penalty!r}, and has to be 'refusals' or 'none'.")
         if self.explore_steps < 0:
             raise AmbsError(f"explore_steps is {self.explore_steps}, and cannot be negative.")
 
@@ -76,6 +78,11 @@ class Step:
     episode_over: bool
     labels: dict[str, bool] = field(default_factory=dict)
 
+
+# The least and the most that a violation costs the task policy once it has been refused (a delivery pays 1), and what
+# is left of it a step later.
+_PENALTIES = (0.1, 100.0)
+_FADE = 0.999
 
 # Decides on a proposal: (state, proposed) -> Decision.
 Guard = Callable[[int, int], Decision]
@@ -100,14 +107,13 @@ class TabularAgent:
         self.config = config
         self.actions = actions
         self.world = VisitCounts(states, actions)
-        self.outcomes = VisitCounts(states, actions)
+        self.penalty = 0.0
         # Labels are learned too: a state is unsafe once it has been seen to be.
         self.unsafe = np.zeros(states, bool) if safe is None else ~safe
         self.rng = np.random.default_rng(seed)
         self.key = jax.random.key(seed)
         self.guard = guard
         self.steps = 0
-        self.value: np.ndarray | None = None
         self.shield: LookaheadShield | None = None
         self.replan()
 
@@ -115,19 +121,22 @@ class TabularAgent:
         """Plans both policies anew, and gives the shield the model as it is now known."""
         config = self.config
         bound = safety_formula(config.formula)
-        optimistic = self.outcomes.mean_reward(unknown=1.0)
-        task_values = reward_values(self.outcomes.kernel(caution=0.0), optimistic, config.discount, start=self.value)
-        self.value = task_values.max(axis=1)
-        best = np.eye(self.actions)[greedy(task_values)]
         exploring = self.steps < config.explore_steps
+        safe = ~np.append(self.unsafe, True)
+        optimistic = exploring or self.guard is not None
+        kernel = self.world.kernel(caution=0.0 if optimistic else 1.0)
+        reward = self.world.mean_reward(unknown=1.0 if optimistic else 0.0)
+        task_values = reward_values(kernel, reward - self.penalty * (kernel @ ~safe), config.discount)
+        best = np.eye(self.actions)[task_values.argmax(axis=1)]
         share = config.exploration if exploring else 0.0
         self.probs = (1 - share) * best + share / self.actions
         if self.guard is not None:
             return
-        safe = ~np.append(self.unsafe, True)
         steps = bound.path.steps.upper  # type: ignore[attr-defined]
-        safest = greedy(safety_values(self.world.kernel(caution=1.0), safe, steps), tie_break=task_values)
-        kernel = self.world.kernel(caution=0.0 if exploring else 1.0)
+        pessimistic = self.world.kernel(caution=1.0)
+        allowed = safest_actions(safety_values(pessimistic, safe, steps))
+        known = self.world.mean_reward(unknown=0.0)
+        safest = reward_values(pessimistic, known, config.discount, allowed=allowed).argmax(axis=1)
         # Room in powers of two: the shield is compiled anew only when that grows.
         width = 1 << int((kernel > 0).sum(axis=2).max() - 1).bit_length()
         model = TabularModel(kernel, {"violation": ~safe}, width=width)
@@ -148,14 +157,23 @@ class TabularAgent:
         return proposed, self.shield(state, proposed, key=key)
 
     def learn(self, step: Step) -> None:
+        """Counts what happened; plans anew when it was something new, and every now and then."""
+        surprised = self.world.visits[step.state, step.played] == 0
         self.world.add(step.state, step.played, step.following, step.reward)
-        self.outcomes.add(step.state, step.proposed, step.following, step.reward)
-        self.outcomes.forget(step.state, step.proposed, self.config.memory)
-        if step.cost > 0:
-            self.unsafe[step.following] = True
         self.steps += 1
-        if self.steps % self.config.replan_every == 0 or self.steps == self.config.explore_steps:
+        if self.config.penalty == "refusals" and step.decision is not None:
+            surprised |= self._adapt(bool(step.decision.overridden))
+        if step.cost > 0:
+            surprised |= not self.unsafe[step.following]
+            self.unsafe[step.following] = True
+        if surprised or self.steps % self.config.replan_every == 0 or self.steps == self.config.explore_steps:
             self.replan()
+
+    def _adapt(self, refused: bool) -> bool:
+        """Raises the penalty at a refusal, lets it fade otherwise; whether it changed at once."""
+        before = self.penalty
+        self.penalty = min(max(2 * before, _PENALTIES[0]), _PENALTIES[1]) if refused else before * _FADE
+        return refused and self.penalty != before
 
 
 def interact(env: gymnasium.Env[Any, Any], agent: TabularAgent, steps: int, *, seed: int) -> Iterator[Step]:

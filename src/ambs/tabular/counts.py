@@ -17,19 +17,12 @@ class VisitCounts:
     """
 
     def __init__(self, states: int, actions: int) -> None:
-        # Numbers of visits, in halves once some have been forgotten.
         self.transitions: Float[np.ndarray, "states actions states"] = np.zeros((states, actions, states))
         self.reward: Float[np.ndarray, "states actions"] = np.zeros((states, actions))
 
     def add(self, state: int, action: int, following: int, reward: float) -> None:
         self.transitions[state, action, following] += 1
         self.reward[state, action] += reward
-
-    def forget(self, state: int, action: int, memory: int) -> None:
-        """Halves the counts of a pair that has more than `memory`, so that what came later weighs more."""
-        if self.transitions[state, action].sum() > memory:
-            self.transitions[state, action] /= 2
-            self.reward[state, action] /= 2
 
     @property
     def visits(self) -> Float[np.ndarray, "states actions"]:
@@ -41,7 +34,7 @@ class VisitCounts:
         states, actions, _ = self.transitions.shape
         visits = self.visits[:, :, None]
         kernel = np.zeros((states + 1, actions, states + 1))
-        kernel[:-1, :, :-1] = self.transitions / np.where(visits > 0, visits, 1)
+        kernel[:-1, :, :-1] = self.transitions / np.maximum(visits, 1)
         unknown = visits[:, :, 0] == 0
         kernel[:-1, :, -1][unknown] = caution
         stay = np.broadcast_to(np.eye(states)[:, None, :], self.transitions.shape)
@@ -52,5 +45,5 @@ class VisitCounts:
     def mean_reward(self, unknown: float) -> Float[np.ndarray, "with_sink actions"]:
         """Mean reward by pair, and `unknown` for pairs never visited; nothing in the sink."""
         visits = self.visits
-        mean = np.where(visits > 0, self.reward / np.where(visits > 0, visits, 1), unknown)
+        mean = np.where(visits > 0, self.reward / np.maximum(visits, 1), unknown)
         return np.vstack([mean, np.zeros(mean.shape[1])])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 
 Kernel = Float[np.ndarray, "states actions states"]
 Values = Float[np.ndarray, " states"]
@@ -11,17 +11,23 @@ ActionValues = Float[np.ndarray, "states actions"]
 
 
 def reward_values(
-    kernel: Kernel, reward: ActionValues, discount: float, *, start: Values | None = None, tolerance: float = 1e-6
+    kernel: Kernel,
+    reward: ActionValues,
+    discount: float,
+    *,
+    allowed: Bool[np.ndarray, "states actions"] | None = None,
+    tolerance: float = 1e-6,
 ) -> ActionValues:
     """Q*(s, a) for discounted reward, to within `tolerance` of the fixed point.
 
         Q = R + γ P V,    V = max_a Q;    stops when γ/(1-γ) max|V' - V| <= tolerance, which bounds the error.
 
-    `start` is a guess for V, such as the last model's: a model that changed little needs few sweeps.
+    Only `allowed` actions count, if given; each state has to have one.
     """
-    value = np.zeros(kernel.shape[0]) if start is None else start
+    value = np.zeros(kernel.shape[0])
+    bar = 0.0 if allowed is None else np.where(allowed, 0.0, -np.inf)
     while True:
-        action_values = reward + discount * (kernel @ value)
+        action_values = reward + discount * (kernel @ value) + bar
         following = action_values.max(axis=1)
         if np.abs(following - value).max() * discount <= tolerance * (1 - discount):
             return action_values
@@ -45,9 +51,6 @@ def safety_values(
     return kernel @ value
 
 
-def greedy(action_values: ActionValues, tie_break: ActionValues | None = None) -> Int[np.ndarray, " states"]:
-    """The best action of each state; among those equal to within rounding, the best by `tie_break`."""
-    if tie_break is None:
-        return action_values.argmax(axis=1)
-    best = action_values >= action_values.max(axis=1, keepdims=True) - 1e-9
-    return np.where(best, tie_break, -np.inf).argmax(axis=1)
+def safest_actions(safety: ActionValues) -> Bool[np.ndarray, "states actions"]:
+    """The actions that are as safe as any in their state, to within rounding."""
+    return safety >= safety.max(axis=1, keepdims=True) - 1e-9
