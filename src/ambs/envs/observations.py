@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from gymnasium import spaces
@@ -34,6 +34,7 @@ COLOURS = {
 ROBOT = (236, 30, 110)
 
 
+@runtime_checkable
 class Observer(Protocol):
     """From a state to what an agent sees of it."""
 

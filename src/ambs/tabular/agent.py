@@ -95,21 +95,18 @@ class TabularAgent:
     """
 
     def __init__(
-        self,
-        states: int,
-        actions: int,
-        safe: Bool[np.ndarray, " states"] | None,
-        config: TabularConfig,
-        *,
-        seed: int,
-        guard: Guard | None = None,
+        self, env: gymnasium.Env[Any, Any], config: TabularConfig, *, seed: int, guard: Guard | None = None
     ) -> None:
+        for name, space in (("observations", env.observation_space), ("actions", env.action_space)):
+            if not isinstance(space, gymnasium.spaces.Discrete) or space.start != 0:
+                raise AmbsError(f"a tabular agent needs {name} that are numbered from 0, and these are {space}.")
+        states, actions = int(env.observation_space.n), int(env.action_space.n)  # type: ignore[attr-defined]
         self.config = config
         self.actions = actions
         self.world = VisitCounts(states, actions)
         self.penalty = 0.0
         # Labels are learned too: a state is unsafe once it has been seen to be.
-        self.unsafe = np.zeros(states, bool) if safe is None else ~safe
+        self.unsafe: Bool[np.ndarray, " states"] = np.zeros(states, bool)
         self.rng = np.random.default_rng(seed)
         self.key = jax.random.key(seed)
         self.guard = guard
