@@ -14,6 +14,7 @@ from ambs.commands.bounds import Bounds
 from ambs.commands.check import Check
 from ambs.commands.tests import Tests
 from ambs.commands.train import Train
+from ambs.commands.verify import Verify
 from ambs.errors import AmbsError
 
 Command = (
@@ -21,6 +22,7 @@ Command = (
     | Annotated[Check, tyro.conf.subcommand("check")]
     | Annotated[Bounds, tyro.conf.subcommand("bounds")]
     | Annotated[Tests, tyro.conf.subcommand("tests")]
+    | Annotated[Verify, tyro.conf.subcommand("verify")]
 )
 
 _DESCRIPTION = "Approximate Model-Based Shielding: formulas, exact checking, bounds and statistical tests."
@@ -58,7 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run() -> None:
-    """The console script: also quiet when the reader of a pipe has gone."""
+    """The console script: also quiet when the reader of a pipe has gone, and when its terminal has no Greek."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         code = main()
         sys.stdout.flush()

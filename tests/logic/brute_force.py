@@ -31,7 +31,7 @@ def holds(formula, has) -> bool:
 def satisfies(path, length: int, true_at) -> bool:
     """Truth of a path formula on states 0..length-1, where `true_at(formula, i)` tells the state formulas.
 
-    The trace has to be long enough to decide; for W the two readings agree when the bound starts at 0.
+    The trace has to be long enough to decide.
     """
     if isinstance(path, syntax.Next):
         return true_at(path.operand, 1)
@@ -50,13 +50,8 @@ def satisfies(path, length: int, true_at) -> bool:
             # Φ2 holds at every step of the window that no earlier Φ1 has released.
             return all(true_at(path.right, i) or any(true_at(path.left, j) for j in range(i)) for i in window)
         case syntax.WeakUntil():
-            # Up to each step of the window: Φ1 still holds there, or Φ2 has come.
-            return all(
-                true_at(path.left, i)
-                or any(true_at(path.right, j) for j in range(i + 1))
-                or not all(true_at(path.left, j) for j in range(i))
-                for i in window
-            )
+            # An until, or Φ1 throughout.
+            return _until(path.left, path.right, window, true_at) or all(true_at(path.left, i) for i in window)
     raise AssertionError(path)
 
 

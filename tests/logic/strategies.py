@@ -40,7 +40,7 @@ def paths(inner, bounds=steps):
         | st.builds(syntax.Eventually, inner, bounds)
         | st.builds(syntax.Globally, inner, bounds)
         | st.builds(syntax.Until, inner, inner, bounds)
-        | st.builds(syntax.WeakUntil, inner, inner, bounds)
+        | st.builds(syntax.WeakUntil, inner, inner, bounds.map(lambda s: syntax.Steps(0, s.upper)))
         | st.builds(syntax.Release, inner, inner, bounds)
     )
 
@@ -48,14 +48,14 @@ def paths(inner, bounds=steps):
 optima = st.sampled_from([None, "min", "max"])
 
 
-def states(atoms=ATOMS, bounds=steps):
+def states(atoms=ATOMS, bounds=steps, numbers=thresholds):
     """State formulas with nested probability operators."""
 
     def extend(inner):
         bound = st.builds(
             syntax.ProbabilityBound,
             st.sampled_from([">=", ">", "<=", "<"]),
-            thresholds,
+            numbers,
             paths(inner, bounds),
             optima,
         )

@@ -1,5 +1,7 @@
 """Exact checking against closed forms, path enumeration and Storm."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,8 @@ from scipy import sparse
 
 import ambs
 from ambs import FormulaError, ModelError
-from ambs.logic import FiniteModel, check, syntax
+from ambs.logic import FiniteModel, check, solve, syntax
+from ambs.logic.graph import Graph
 from tests.logic import brute_force
 from tests.logic.storm_oracle import ask_storm, to_storm
 from tests.logic.strategies import bounded_steps, paths, propositional, random_model, states
@@ -118,7 +121,11 @@ def test_equals_storm_on_random_models(actions, block):
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 3),
-    states(("a", "b", "c"), bounded_steps.filter(lambda s: s.lower == 0)),
+    states(
+        ("a", "b", "c"),
+        (bounded_steps | st.just(syntax.Steps())).filter(lambda s: s.lower == 0),
+        st.integers(0, 64).map(lambda k: k / 64),
+    ),
 )
 @settings(max_examples=150)
 def test_generated_nested_formulas_equal_storm(seed, actions, formula):
@@ -187,17 +194,110 @@ def test_a_slow_leak_is_not_mistaken_for_convergence():
     assert result.error < 1e-8
 
 
-def test_almost_sure_is_told_from_almost_one():
-    """Whether an unbounded probability is 1 is decided by the graph, not by digits."""
-    leak = 1e-18
-    kernel = np.array([[0.5, 0.5 - leak, leak], [0, 1, 0], [0, 0, 1]])
-    kernel[0, 1] = 0.5  # 0.5 - 1e-18 in floating point
-    labels = {"goal": np.array([False, True, False])}
-    chain = FiniteModel.chain(sparse.csr_array(kernel), labels)
-    assert not check(chain, ambs.parse("P>=1 [ F goal ]")).satisfied[0]
-    assert check(chain, ambs.parse("P<1 [ F goal ]")).satisfied[0]
-    sure = FiniteModel.chain(np.array([[0.5, 0.5], [0, 1]]), {"goal": np.array([False, True])})
-    assert check(sure, ambs.parse("P>=1 [ F goal ]")).satisfied[0]
+class TestCertainty:
+    """Whether a probability is exactly 0 or 1 is decided by the graph, however small the leak or the rounding."""
+
+    leak = FiniteModel.chain(
+        np.array([[0.5, 0.5, 1e-20], [0, 1, 0], [0, 0, 1]]),
+        {"goal": np.array([False, True, False]), "bad": np.array([False, False, True])},
+    )
+    # Ten tenths do not sum to one in floating point.
+    tenths = FiniteModel.chain(np.vstack([np.r_[0, np.full(10, 0.1)], np.eye(11)[1:]]), {"a": np.arange(11) > 0})
+
+    @pytest.mark.parametrize(
+        ("formula", "expected"),
+        [
+            ("P>=1 [ F goal ]", False),
+            ("P<1 [ F goal ]", True),
+            ("P>=1 [ G !bad ]", False),
+            ("P>=1 [ G<=5 !bad ]", False),
+            ("P<1 [ G<=5 !bad ]", True),
+            ("P>=1 [ !bad W goal ]", False),
+            ("P>=1 [ goal R !bad ]", False),
+            ("P>0 [ X bad ]", True),
+            ("P>0 [ F<=5 bad ]", True),
+            ("P<=0 [ F<=5 bad ]", False),
+            ("P>0 [ F[2,5] bad ]", True),
+            ("P>=0 [ F bad ]", True),
+            ("P>1 [ F true ]", False),
+            ("P<0 [ F bad ]", False),
+            ("P<=1 [ F bad ]", True),
+        ],
+    )
+    def test_a_tiny_leak(self, formula, expected):
+        result = check(self.leak, formula)
+        assert bool(result.satisfied[0]) == expected
+        assert result.borderline == 0
+
+    @pytest.mark.parametrize("path", ["X a", "F a", "F<=1 a", "F>=2 a", "F[1,3] a", "G[1,3] a", "a R a | !a", "G>=1 a"])
+    def test_rounding_does_not_make_a_sure_thing_doubtful(self, path):
+        assert check(self.tenths, f"P>=1 [ {path} ]").satisfied[0]
+        assert not check(self.tenths, f"P<1 [ {path} ]").satisfied[0]
+        assert not check(self.tenths, f"P>0 [ {'G' if path[0] == 'F' else 'X'} !a & a ]").satisfied[0]
+
+    @given(st.integers(0, 2**32 - 1), st.integers(1, 3), paths(propositional(("a", "b", "c"), depth=1)))
+    @settings(max_examples=150)
+    def test_agrees_with_the_numbers_of_small_models(self, seed, actions, path):
+        """Random models have no tiny probabilities: there 0 and 1 can be read off the numbers too."""
+        model = random_model(np.random.default_rng(seed), actions)
+        for optimum in ("min", "max"):
+            values = check(model, syntax.ProbabilityQuery(path, optimum)).values
+            for comparison, threshold, expected in ((">=", 1.0, values > 1 - 1e-9), (">", 0.0, values > 1e-12)):
+                bound = syntax.ProbabilityBound(comparison, threshold, path, optimum)
+                np.testing.assert_array_equal(check(model, bound).satisfied, expected)
+
+
+class TestCertificate:
+    """The bound has to hold for any candidate, and has to notice when it cannot."""
+
+    @staticmethod
+    def equations(leak=2.0**-20):
+        chain = FiniteModel.chain(
+            np.array([[1 - leak, leak / 2, leak / 2], [0, 1, 0], [0, 0, 1]]), {"goal": np.arange(3) == 1}
+        )
+        one = np.array([False, True, False])
+        return solve._equations(Graph(chain), np.array([True, False, False]), one, "max")[0], leak
+
+    @pytest.mark.parametrize("off", [1e-3, -0.2, 0.0])
+    def test_covers_the_error_of_a_wrong_candidate(self, off):
+        """The residual of x = 1/2 + off is only leak · off: a million times too small to be taken for the error."""
+        equations, leak = self.equations()
+        x, w = np.array([0.5 + off], np.longdouble), np.array([1 / leak], np.longdouble)
+        bound = solve._certified_error(equations, x, w)
+        assert abs(off) <= bound
+        assert bound <= 1.01 * abs(off) + 1e-9
+
+    @pytest.mark.parametrize("w", [0.0, -1.0, np.nan])
+    def test_a_function_without_drift_proves_nothing(self, w):
+        equations, _ = self.equations()
+        assert solve._certified_error(equations, np.array([0.5], np.longdouble), np.array([w], np.longdouble)) == np.inf
+
+    @pytest.mark.parametrize("fan", [10, 1000, 20_000])
+    def test_covers_the_rounding_of_its_own_sums(self, fan):
+        """Many small probabilities into the goal, summed exactly with fractions."""
+        rng = np.random.default_rng(fan)
+        weights = rng.random(fan)
+        row = np.r_[0.25, weights / weights.sum() * 0.5, 0.25]
+        size = fan + 2
+        kernel = sparse.vstack([sparse.csr_array(row[None]), sparse.eye_array(size, format="csr")[1:]])
+        goal = (np.arange(size) > 0) & (np.arange(size) < size - 1)
+        chain = FiniteModel.chain(sparse.csr_array(kernel), {"goal": goal})
+        stored = chain.kernel[[0]].toarray().ravel()
+        exact = sum(map(Fraction, stored[1:-1])) / (1 - Fraction(stored[0]))
+        result = check(chain, "P=? [ F goal ]")
+        assert abs(Fraction(result.values[0]) - exact) <= Fraction(result.error)
+
+    def test_what_cannot_be_certified_is_said(self):
+        kernel = sparse.csr_array(np.array([[1.0, 1e-19, 1e-19], [0, 1, 0], [0, 0, 1]]))
+        chain = FiniteModel.chain(kernel, {"goal": np.arange(3) == 1})
+        with pytest.raises(ModelError, match="certified"):
+            check(chain, "P=? [ F goal ]")
+
+
+def test_a_bound_of_a_billion_steps_ends_when_nothing_changes_any_more():
+    chain = FiniteModel.chain(np.array([[0.5, 0.5], [0, 1]]), {"goal": np.array([False, True])})
+    assert check(chain, "P=? [ F<=900000000 goal ]").values[0] == 1.0
+    assert check(chain, "P>=1 [ F<=900000000 goal ]").satisfied[0] == False  # noqa: E712
 
 
 def test_large_models_are_certified_without_filling_memory():

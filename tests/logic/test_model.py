@@ -1,3 +1,4 @@
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import sparse
@@ -58,6 +59,27 @@ def test_dense_and_sparse_mdps_are_the_same():
     np.testing.assert_array_equal(again.kernel.toarray(), model.kernel.toarray())
 
 
+def test_any_array_is_read_the_same_way():
+    """States first, then actions: also from JAX and from lists, where as many states as actions could be mistaken."""
+    kernel = np.random.default_rng(0).dirichlet(np.ones(3), (3, 3))
+    expected = FiniteModel.mdp(kernel).kernel.toarray()
+    for given in (jnp.asarray(kernel), kernel.tolist()):
+        np.testing.assert_allclose(FiniteModel.mdp(given).kernel.toarray(), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", [np.ones(3), [], np.ones((2, 2)), [sparse.eye_array(2), sparse.eye_array(3)], "no"])
+def test_what_is_no_kernel_is_refused(kernel):
+    with pytest.raises(ModelError):
+        FiniteModel.mdp(kernel)
+
+
+def test_explicit_zeros_are_no_transitions():
+    kernel = sparse.csr_array((np.array([1.0, 0.0, 1.0]), np.array([0, 1, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    direct = FiniteModel(kernel, np.arange(3), {"g": np.array([False, True])})
+    assert direct.transitions == 2
+    assert not check(direct, "P>0 [ F g ]").satisfied[0]
+
+
 def test_a_policy_makes_a_chain_between_the_optima():
     rng = np.random.default_rng(2)
     mdp = random_model(rng, 3)
@@ -97,6 +119,16 @@ class TestRobust:
             radius = 0.5 * np.abs(mixed - chain.kernel.toarray()).sum(axis=1)
             truth = check(FiniteModel.chain(mixed, chain.labels), ambs.parse("P=? [ G<=9 !a ]")).values
             assert np.all(robust_bounded_globally(chain, safe, radius, 9) <= truth + 1e-12)
+
+    def test_mass_has_to_go_somewhere_even_if_nowhere_is_unsafe(self):
+        chain = random_model(np.random.default_rng(3), 1)
+        np.testing.assert_allclose(robust_bounded_globally(chain, np.ones(chain.states, bool), 0.3, 5), 1.0, rtol=1e-12)
+
+    @pytest.mark.parametrize(("radius", "steps"), [(-0.1, 3), (np.nan, 3), (0.1, -1)])
+    def test_nonsense_is_refused(self, radius, steps):
+        chain = random_model(np.random.default_rng(3), 1)
+        with pytest.raises(ModelError, match="at least 0"):
+            robust_bounded_globally(chain, ~chain.labels["a"], radius, steps)
 
     def test_an_mdp_is_refused(self):
         mdp = random_model(np.random.default_rng(3), 2)

@@ -62,7 +62,8 @@ def test_arbitrary_text_is_a_formula_or_a_formula_error(text):
         ("a & b | c", syntax.Or((syntax.And((a, b)), c))),
         ("!a & b", syntax.And((syntax.Not(a), b))),
         ("a | b => c", syntax.Implies(syntax.Or((a, b)), c)),
-        ("a => b => c", syntax.Implies(a, syntax.Implies(b, c))),
+        ("a => b => c", syntax.Implies(syntax.Implies(a, b), c)),
+        ("a => (b => c)", syntax.Implies(a, syntax.Implies(b, c))),
         ("a <=> b => c", syntax.Implies(syntax.Iff(a, b), c)),
         ("a <-> b -> c", syntax.Implies(syntax.Iff(a, b), c)),
         ("F a & b", syntax.Eventually(syntax.And((a, b)))),
@@ -107,6 +108,10 @@ def test_paper_examples_read_as_written():
         ("P=? [ a ]", 9, ["path formula", "U"]),
         ('"abc', 1, ["no end"]),
         ("P>=1/0 [ X a ]", 6, ["division by zero"]),
+        ("P=? [ a W[1,3] b ]", 9, ["upper step bound only"]),
+        ("P>=-0.1 [ X a ]", 4, ["a number"]),
+        ("a and b", 3, ["write &"]),
+        ("P≥0.9 [ X a ]", 2, ["write >="]),
     ],
 )
 def test_a_wrong_formula_names_its_column_and_what_could_stand_there(text, column, words):

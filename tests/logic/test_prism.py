@@ -62,6 +62,23 @@ def test_storm_explicit_files(write):
     assert check(model, ambs.parse("P=? [ F goal ]")).values[0] == 0.5
 
 
+def test_comments_blank_lines_and_actions_on_chains(write, tmp_path):
+    """As newer PRISM versions export them; a mistake is still named by its line in the file."""
+    text = "# Transitions (DTMC)\n2 2\n\n0 1 1 go\n1 1 1 stay\n"
+    model = read_prism(write("m.tra", text))
+    assert (model.is_chain, model.actions) == (True, ["go", "stay"])
+    write_prism(model, tmp_path / "again.tra")
+    assert read_prism(tmp_path / "again.tra").actions == ["go", "stay"]
+    with pytest.raises(ModelError, match="line 5"):
+        read_prism(write("m.tra", text.replace("1 1 1 stay", "1 7 1")))
+
+
+def test_an_mdp_with_one_choice_a_state_survives_being_written(write, tmp_path):
+    model = read_prism(write("m.tra", "1 1 1\n0 0 0 1 go\n"))
+    write_prism(model, tmp_path / "again.tra")
+    assert read_prism(tmp_path / "again.tra").actions == ["go"]
+
+
 def test_fractions_of_the_exact_engine(write):
     model = read_prism(write("m.tra", "2 3\n0 0 1/3\n0 1 2/3\n1 1 1\n"))
     assert model.kernel[0, 1] == pytest.approx(2 / 3, abs=1e-16)
@@ -90,14 +107,17 @@ def test_state_values_and_boolean_variables(write, tmp_path):
         ("2 2\n0 1 1\n1 x 1\n", "line 3: 'x' is not the number of a state"),
         ("2 2\n0 1\n1 1 1\n", "line 2: '0 1' is not of the form"),
         ("2 2\n0 1 one\n1 1 1\n", "line 2: 'one' is not a probability"),
-        ("2 2\n0 1 1 1\n1 1 1\n", "line 2"),
         ("2 2\n0 1 -0.5\n1 1 1\n", "line 2: the probability -0.5"),
-        ("2 2\n0 1 nan\n1 1 1\n", "nan"),
+        ("2 2\n0 1 nan\n1 1 1\n", "line 2: the probability nan"),
+        ("2 2\n0 1 1\n1 100000000000000000000 1\n", "line 3: '100000000000000000000'"),
+        ("999999999999 2\n0 1 1\n1 1 1\n", "999999999999 states cannot all have a transition"),
+        ("dtmc\n0 1 1\n1 999999999 1\n", "cannot all have a transition"),
         ("2 2\n0 1 1\n1 7 1\n", "line 3: the target state 7 does not exist; there are states 0 to 1"),
         ("2 3\n0 1 1\n1 1 1\n", "line 1: announces 3 transitions, and 2 follow"),
         ("2 9 2\n0 0 1 1\n1 0 1 1\n", "line 1: announces 9 choices, and 2 follow"),
         ("2 2\n0 1 0.9\n1 1 1\n", "state 0 sum to 0.9"),
-        ("3 2\n0 1 1\n1 1 1\n", "state 2 has no outgoing transition"),
+        ("3 2\n0 1 1\n1 1 1\n", "cannot all have a transition"),
+        ("3 3\n0 1 0.5\n0 0 0.5\n1 1 1\n", "state 2 has no outgoing transition"),
     ],
 )
 def test_malformed_transition_files_name_the_line(write, text, message):
@@ -117,6 +137,8 @@ def test_malformed_transition_files_name_the_line(write, text, message):
         ('0="init"\n0: 5\n', "line 2: the label 5 is not declared"),
         ('0="init"\n0: 0\n1: 0\n', '2 states are labelled "init"'),
         ("#DECLARATION\ninit\n", "never closed"),
+        ('0="init" 0="goal"\n', "declared twice"),
+        ('0="init" 1="init"\n', "declared twice"),
     ],
 )
 def test_malformed_label_files_name_the_line(write, text, message):

@@ -76,8 +76,8 @@ def test_an_unknown_atom_lists_those_that_exist():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("G a", "no step bound"),
-        ("F>=3 a", "no step bound"),
+        ("G a", "no upper step bound"),
+        ("F>=3 a", "no upper step bound"),
         ("G<=3 P>0.5 [ X a ]", "cannot be read off the labels"),
         ("a & b", "not a path formula"),
     ],
@@ -105,6 +105,12 @@ def test_labels_that_do_not_fit_are_refused():
         holds(ambs.parse("a"), {"a": np.ones(2)})
     with pytest.raises(FormulaError, match="2 atoms"):
         compile_formula(ambs.parse("a & b"), ["a", "b"])(np.ones((4, 3), bool))
+
+
+def test_text_is_taken_for_the_formula_it_says():
+    assert holds("a & !b", {"a": np.array([True]), "b": np.array([False])}).all()
+    assert satisfies("G<=1 a", {"a": np.ones(2, bool)})
+    assert compile_formula("a", ["a"])(np.ones((2, 1), bool)).all()
 
 
 def test_constants_take_the_shape_of_the_labels():

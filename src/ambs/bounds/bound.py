@@ -70,7 +70,7 @@ class Bound:
 
         The quantities go by their names (`traces`, `epsilon`, ...) or by the paper's letters (`m`, `n`,
         `alpha`). Of a bound with several conditions, those about which too little is given are taken for
-        granted: `theorem-2-paper` without a `tv` is Eq. (4), for a model that is as good as Eq. (3) asks.
+        granted: `theorem-2-paper` without a `tv` is Eq. (5), for a model that is as good as Eq. (4) asks.
 
         Args:
             unknown: The quantity to solve for.

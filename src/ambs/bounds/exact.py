@@ -74,12 +74,15 @@ def _enough(traces: int, share: Fraction, p0: float, delta: float) -> bool:
     """
     if share >= _decimal(p0):
         return False
+    divergence = _divergence(float(share), p0)
     if traces > _MOST_TRACES:
         raise _too_long(share, p0)
+    if delta < 0.1 and divergence * 20 * _MOST_TRACES < -math.log(delta):
+        # So close that so few traces cannot tell the two apart better than a coin could.
+        return False
     allowed = math.floor(traces * share)
     if _accepted([allowed], [traces], p0) > delta:
         return False
-    divergence = _divergence(float(share), p0)
     last = float(share) * 1.01 * -math.log(delta) / divergence if divergence > 0 else math.inf
     first, many = allowed + 1, 64
     while first <= last:

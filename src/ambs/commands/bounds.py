@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ambs import bounds
 from ambs.commands.output import console, print_json, short
-from ambs.errors import AmbsError
+from ambs.errors import AmbsError, probability
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,9 @@ class Bounds:
     horizon: Annotated[int, tyro.conf.arg(aliases=["-n"])] = 30
     """n: how many steps are to be safe."""
 
-    traces: Annotated[int, tyro.conf.arg(aliases=["-m"])] = 512
-    """m: how many traces are sampled."""
+    traces: Annotated[int | None, tyro.conf.arg(aliases=["-m"])] = None
+    """m: how many traces are sampled. If not given: the paper's 512 to solve for ε or δ, as many as Theorem 2 asks for
+    to solve for α or n."""
 
     visits: int | None = None
     """m: how often every state and action has been visited."""
@@ -70,7 +71,9 @@ class Bounds:
     """Print a JSON list, one object a bound."""
 
     def run(self) -> None:
-        if self.epsilon > self.Delta:
+        probability("Delta", self.Delta)
+        probability("epsilon", self.epsilon)
+        if self.epsilon > self.Delta and self.solve != "epsilon":
             raise AmbsError(
                 f"epsilon {self.epsilon:g} is larger than Delta {self.Delta:g}: then 1-Delta+epsilon is above 1 "
                 "and the shield never accepts; choose epsilon <= Delta."
@@ -81,9 +84,9 @@ class Bounds:
             delta=self.delta,
             safety_level=self.Delta,
             horizon=self.horizon,
-            traces=self.traces,
+            traces=self._traces(),
             visits=self.visits,
-            tv=self.tv,
+            tv=self._tv(),
             error=self.error,
             states=self.states,
             actions=self.actions,
@@ -96,6 +99,18 @@ class Bounds:
             print_json(rows)
         else:
             self._show(rows)
+
+    def _traces(self) -> int | None:
+        if self.traces is not None or self.solve not in ("alpha", "n"):
+            return 512 if self.traces is None else self.traces
+        probability("delta", self.delta)
+        return bounds.traces_required(self.epsilon, self.delta, model="learned", sides=self.sides)
+
+    def _tv(self) -> float | None:
+        """To solve for n or ε, α has to be given: by default what the corrected Theorem 2 allows for the other."""
+        if self.tv is not None or self.solve not in ("n", "epsilon"):
+            return self.tv
+        return bounds.tv_budget(self.epsilon, self.horizon)
 
     def _show(self, rows: list[dict[str, object]]) -> None:
         table = Table(title=f"solved for {self.solve}", show_lines=True)

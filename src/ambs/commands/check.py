@@ -48,7 +48,10 @@ class Check:
 
     def run(self) -> None:
         formula = parse(self.formula)
-        model = read_prism(self.model, self._beside(self.labels, ".lab"), self._beside(self.states, ".sta"))
+        labels = self._beside(self.labels, ".lab")
+        model = read_prism(self.model, labels, self._beside(self.states, ".sta"))
+        if formula.atoms and labels is None and not model.labels:
+            raise AmbsError(f"there are no labels: {self.model.with_suffix('.lab')} does not exist; give --labels.")
         state = self._state(model)
         result = check(model, formula, precision=self.precision)
         answer: dict[str, Any] = {
@@ -107,7 +110,7 @@ class Check:
             out.print(f"certified to ±{short(answer['error'])}", style="dim")
         if answer["borderline"]:
             out.print(
-                f"{answer['borderline']} comparisons were closer to their threshold than the error, and read as equal.",
+                f"In all states, {answer['borderline']} comparisons were closer to their threshold than the error, and read as equal.",
                 style="yellow",
             )
 

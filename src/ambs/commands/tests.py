@@ -10,7 +10,7 @@ import tyro
 from rich.table import Table
 
 from ambs.commands.output import console, print_json
-from ambs.errors import AmbsError, probability
+from ambs.errors import AmbsError
 from ambs.shield import Betting, Fixed, Ladder, StatTest
 
 
@@ -24,8 +24,8 @@ class Tests:
     p0: float | None = None
     """Design the tests for this violation probability instead of showing the levels."""
 
-    delta: float = 0.01
-    """δ: the probability of accepting at a violation probability of p0 or more."""
+    delta: float | None = None
+    """δ: the probability of accepting at a violation probability of p0 or more; 0.01 if not given."""
 
     mu: tuple[float, ...] = (1.0, 0.999, 0.995, 0.99, 0.98, 0.95, 0.9, 0.8, 0.5)
     """The true probabilities of satisfying the formula to show."""
@@ -34,7 +34,8 @@ class Tests:
     """Print a JSON list, one object a test."""
 
     def run(self) -> None:
-        probability("delta", self.delta)
+        if self.p0 is None and self.delta is not None:
+            raise AmbsError("--delta goes with --p0: the levels A, B and C have a delta of 0.01.")
         if not self.mu:
             raise AmbsError("--mu needs at least one probability.")
         rows = [self._row(name, test) for name, test in self._tests().items()]
@@ -51,15 +52,19 @@ class Tests:
                 table.add_row(f"{mu:g}", *(f"{row[key][index]:.4g}" for row in rows))
             out.print(table)
 
+    @property
+    def _delta(self) -> float:
+        return 0.01 if self.delta is None else self.delta
+
     def _tests(self) -> dict[str, StatTest]:
         if self.p0 is None:
             levels = {f"ladder, level {level}": Ladder.level(level) for level in "ABC"}
             return {"paper, 5 of 512": Fixed(), "the same, curtailed in 32s": Fixed(batch=32), **levels}
         return {
-            "fixed, no violation": Fixed.smallest(self.p0, self.delta),
-            "fixed, up to 3": Fixed.smallest(self.p0, self.delta, 3),
-            "ladder": Ladder.design(self.p0, self.delta),
-            "betting": Betting(self.p0, self.delta, max_samples_drawn=Fixed.smallest(self.p0, self.delta, 20).samples),
+            "fixed, no violation": Fixed.smallest(self.p0, self._delta),
+            "fixed, up to 3": Fixed.smallest(self.p0, self._delta, 3),
+            "ladder": Ladder.design(self.p0, self._delta),
+            "betting": Betting(self.p0, self._delta),
         }
 
     def _row(self, name: str, test: StatTest) -> dict[str, Any]:
@@ -74,5 +79,5 @@ class Tests:
             "mu": list(self.mu),
             "accept_probability": test.accept_probability(mu).tolist(),
             "expected_samples": test.expected_samples(mu).tolist(),
-            "certified_rate": test.certified_rate(self.delta),
+            "certified_rate": test.certified_rate(self._delta),
         }

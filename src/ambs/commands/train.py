@@ -12,6 +12,7 @@ import tyro
 from rich.table import Table
 
 from ambs.commands.output import console, print_json
+from ambs.errors import AmbsError
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Train:
         from ambs.runs.worked_example import FORMULA, worked_example
         from ambs.runs.worked_figure import draw
 
+        if self.seed < 0:
+            raise AmbsError(f"the seed is {self.seed}, and has to be at least 0.")
         self.run_dir.mkdir(parents=True, exist_ok=True)
         rows = worked_example(self.seed)
         figure, numbers = self.run_dir / "shield.png", self.run_dir / "summary.json"

@@ -15,7 +15,8 @@ from ambs.errors import FormulaError, ModelError
 from ambs.logic import syntax
 from ambs.logic.graph import Graph, StateSet
 from ambs.logic.model import FiniteModel
-from ambs.logic.semantics import look_ahead, require_atoms
+from ambs.logic.parser import as_formula
+from ambs.logic.semantics import require_atoms
 from ambs.logic.solve import Vector, until_probability
 from ambs.logic.syntax import as_until
 
@@ -30,7 +31,7 @@ class CheckResult:
         values: the probability that the outermost `P` speaks of; None when the formula has no outermost `P`.
         satisfied: where a state formula holds; None for a query, which asks for a number.
         error: a proved bound on the error of every entry of `values`, for the transition probabilities as
-            they are stored, in double precision.
+            they are stored, in double precision, and for nested comparisons as they were decided.
         borderline: how many comparisons with a threshold, nested ones included, were closer to it than the
             error. Those are read as equal, so `>=` holds and `>` does not.
     """
@@ -41,13 +42,16 @@ class CheckResult:
     borderline: int
 
 
-def check(model: FiniteModel, formula: syntax.Formula, *, precision: float = 1e-8) -> CheckResult:
+def check(model: FiniteModel, formula: str | syntax.Formula, *, precision: float = 1e-8) -> CheckResult:
     """Checks `formula` in every state of `model`.
 
     Every probability inside is certified to within `precision`, or a `ModelError` says what could be proved.
     """
+    formula = as_formula(formula)
     if isinstance(formula, syntax.PathFormula):
         raise FormulaError(f"'{formula}' is a path formula; ask for its probability: P=? [ {formula} ].")
+    if not precision > 0:
+        raise FormulaError(f"the precision is {precision:g}, and has to be above 0.")
     require_atoms(formula, model.labels)
     run = _Checker(model, precision)
     match formula:
@@ -98,18 +102,44 @@ class _Checker:
         """`P>=p` and `P>p` ask the worst policy, `P<=p` and `P<p` the best, unless told which."""
         wanted = formula.optimum or ("min" if formula.comparison in (">=", ">") else "max")
         values, error = self.probability(formula.path, wanted)
-        close = np.abs(values - formula.threshold) <= error
         if formula.threshold in (0.0, 1.0):
-            # Whether an unbounded probability is 0 or 1 is the graph's answer, and exact.
-            if look_ahead(formula.path) is None:
-                close[:] = False
-            self.borderline += int((close & (values != formula.threshold)).sum())
+            # Whether a probability is exactly 0 or 1 is a question to the graph, not to digits.
+            reached = self.certainty(formula.path, wanted)[int(formula.threshold)]
+            above, below = (~reached, False) if formula.threshold == 0 else (False, ~reached)
         else:
+            close = np.abs(values - formula.threshold) <= error
             self.borderline += int(close.sum())
-        above = (values > formula.threshold) & ~close
-        below = (values < formula.threshold) & ~close
-        satisfied = {">=": ~below, ">": above, "<=": ~above, "<": below}[formula.comparison]
-        return values, satisfied, error
+            above, below = (values > formula.threshold) & ~close, (values < formula.threshold) & ~close
+        truth = {">=": np.logical_not(below), ">": above, "<=": np.logical_not(above), "<": below}
+        return values, np.broadcast_to(truth[formula.comparison], self.model.states).copy(), error
+
+    def certainty(self, path: syntax.PathFormula, optimum: syntax.Optimum) -> tuple[StateSet, StateSet]:
+        """Where the probability is exactly 0, and where it is exactly 1."""
+        if isinstance(path, syntax.Next):
+            inside = self.states(path.operand)
+            return ~self.graph.some_successor(inside, optimum), self.graph.every_successor(inside, optimum)
+        until, negated = as_until(path)
+        wanted = _OPPOSITE[optimum] if negated else optimum
+        left, right = self.states(until.left), self.states(until.right)
+        steps = until.steps
+        if steps.upper is None:
+            zero = self.graph.prob0(left, right, wanted)
+            possible, sure = ~zero, self.graph.prob1(left, right, wanted, zero)
+        else:
+            possible = sure = right
+            for _ in range(steps.upper - steps.lower):
+                before = possible, sure
+                possible = right | (left & self.graph.some_successor(possible, wanted))
+                sure = right | (left & self.graph.every_successor(sure, wanted))
+                if np.array_equal(before, (possible, sure)):
+                    break
+        for _ in range(steps.lower):
+            before = possible, sure
+            possible = left & self.graph.some_successor(possible, wanted)
+            sure = left & self.graph.every_successor(sure, wanted)
+            if np.array_equal(before, (possible, sure)):
+                break
+        return (sure, ~possible) if negated else (~possible, sure)
 
     def probability(self, path: syntax.PathFormula, optimum: syntax.Optimum) -> tuple[Vector, float]:
         if isinstance(path, syntax.Next):
@@ -147,9 +177,12 @@ class _Checker:
             return values
         keep = np.flatnonzero(~where)
         fixed = otherwise[keep]
-        for _ in range(times):
-            values = self._backup(values, optimum)
+        for step in range(times):
+            before, values = values, self._backup(values, optimum)
             values[keep] = fixed
+            # A bound of a million steps on a model that settles in a hundred.
+            if step % 64 == 63 and np.array_equal(before, values):
+                break
         return values
 
     def _backup(self, values: Vector, optimum: syntax.Optimum) -> Vector:

@@ -86,6 +86,21 @@ class Graph:
             reached[frontier] = True
         return reached
 
+    def some_successor(self, inside: StateSet, optimum: Optimum) -> StateSet:
+        """States of which some (max) or every (min) choice may lead into `inside` in one step."""
+        kernel = self.model.kernel
+        return self._over_choices(np.logical_or.reduceat(inside[kernel.indices], kernel.indptr[:-1]), optimum)
+
+    def every_successor(self, inside: StateSet, optimum: Optimum) -> StateSet:
+        """States of which some (max) or every (min) choice surely leads into `inside` in one step."""
+        return self._over_choices(self.choices_within(inside), optimum)
+
+    def _over_choices(self, chosen: ChoiceSet, optimum: Optimum) -> StateSet:
+        if self.model.is_chain:
+            return chosen
+        reduce = np.logical_or if optimum == "max" else np.logical_and
+        return reduce.reduceat(chosen, self.model.choice_start[:-1])
+
     def choices_within(self, inside: StateSet) -> ChoiceSet:
         """Choices all of whose successors are in `inside`."""
         kernel = self.model.kernel

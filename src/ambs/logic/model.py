@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from scipy import sparse
 
 from ambs.errors import ModelError
@@ -53,7 +53,7 @@ class FiniteModel:
     @classmethod
     def chain(
         cls,
-        kernel: Float[np.ndarray, "states states"] | sparse.csr_array | Any,
+        kernel: Any,
         labels: Mapping[str, Any] | None = None,
         initial: int = 0,
     ) -> FiniteModel:
@@ -66,22 +66,24 @@ class FiniteModel:
     @classmethod
     def mdp(
         cls,
-        kernel: Float[np.ndarray, "states actions states"] | Sequence[Any],
+        kernel: Any,
         labels: Mapping[str, Any] | None = None,
         initial: int = 0,
     ) -> FiniteModel:
         """An MDP with the same actions everywhere: dense [states, actions, states], or a sparse matrix an action."""
-        if isinstance(kernel, np.ndarray):
-            if kernel.ndim != 3 or kernel.shape[0] != kernel.shape[2]:
-                raise ModelError(f"the kernel of an MDP is [states, actions, states], not {kernel.shape}.")
-            states, actions, _ = kernel.shape
-            matrix = _as_csr(kernel.reshape(states * actions, states))
-        else:
-            actions = len(kernel)
+        if isinstance(kernel, Sequence) and kernel and all(sparse.issparse(matrix) for matrix in kernel):
+            actions, states = len(kernel), kernel[0].shape[0]
+            if any(matrix.shape != (states, states) for matrix in kernel):
+                raise ModelError("the kernel of an MDP has a square matrix for each action, all of one size.")
             stacked = sparse.csr_array(sparse.vstack([_as_csr(matrix) for matrix in kernel]))
-            states = stacked.shape[1]
             # From action-major to state-major rows.
             matrix = stacked[np.arange(states * actions).reshape(actions, states).T.ravel()]
+        else:
+            dense = np.asarray(kernel)
+            if dense.ndim != 3 or dense.shape[0] != dense.shape[2] or not dense.size:
+                raise ModelError(f"the kernel of an MDP is [states, actions, states], not {dense.shape}.")
+            states, actions, _ = dense.shape
+            matrix = _as_csr(dense.reshape(states * actions, states))
         return cls(matrix, np.arange(states + 1) * actions, labels or {}, initial)
 
     @property
@@ -105,8 +107,11 @@ class FiniteModel:
         """The state that each choice belongs to."""
         return np.repeat(np.arange(self.states), np.diff(self.choice_start))
 
-    def under(self, policy: Float[np.ndarray, "states actions"]) -> FiniteModel:
-        """The Markov chain that a stationary policy makes of this MDP (the paper's transition system T)."""
+    def under(self, policy: Any) -> FiniteModel:
+        """The Markov chain that a stationary policy [states, actions] makes of this MDP (the paper's T)."""
+        policy = np.asarray(policy, float)
+        if policy.ndim != 2:
+            raise ModelError(f"a policy is probabilities [states, actions], and this one has shape {policy.shape}.")
         per_state = np.diff(self.choice_start)
         if policy.shape[0] != self.states or np.any(per_state > policy.shape[1]):
             raise ModelError(
@@ -124,7 +129,7 @@ class FiniteModel:
         return FiniteModel.chain(sparse.csr_array(mix @ self.kernel), self.labels, self.initial)
 
     def _normalised(self) -> sparse.csr_array:
-        kernel = self.kernel
+        kernel = _as_csr(self.kernel)
         if kernel.shape[1] != self.states or self.choice_start[-1] != kernel.shape[0]:
             raise ModelError(
                 f"{self.states} states with {self.choice_start[-1]} choices need a kernel of that shape, "
@@ -180,6 +185,8 @@ def _as_csr(matrix: Any) -> sparse.csr_array:
         csr = sparse.csr_array(matrix, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:
         raise ModelError(f"the kernel cannot be read as a matrix of numbers: {error}.") from None
+    if csr.ndim != 2:
+        raise ModelError(f"the kernel has to be a matrix, and this one has shape {csr.shape}.")
     csr.sum_duplicates()
     csr.eliminate_zeros()
     return csr

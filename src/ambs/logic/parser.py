@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
@@ -60,8 +61,16 @@ _HABITS = {
     "∨": "write | for 'or'",
     "-": 'a name with a hyphen goes in double quotes, as in "out-of-oxygen"',
     "'": "labels are quoted with double quotes",
+    "≤": "write <=",
+    "≥": "write >=",
 }
+_WORDS = dict.fromkeys(("and", "or", "not"), "write & for 'and', | for 'or', ! for 'not'")
 _TEMPORAL = {"X", "F", "G", "U", "W", "R"}
+
+
+def as_formula(formula: str | syntax.Formula) -> syntax.Formula:
+    """Text or formula, as a formula."""
+    return parse(formula) if isinstance(formula, str) else formula
 
 
 def parse(text: str) -> syntax.Formula:
@@ -163,9 +172,12 @@ class _Build(Transformer):
         return syntax.Until(left, right, steps or syntax.Steps())
 
     def weak_until(
-        self, left: syntax.StateFormula, _w: Token, steps: syntax.Steps | None, right: syntax.StateFormula
+        self, left: syntax.StateFormula, w: Token, steps: syntax.Steps | None, right: syntax.StateFormula
     ) -> syntax.PathFormula:
-        return syntax.WeakUntil(left, right, steps or syntax.Steps())
+        try:
+            return syntax.WeakUntil(left, right, steps or syntax.Steps())
+        except FormulaError as error:
+            raise _Misplaced(w, str(error)) from None
 
     def release(
         self, left: syntax.StateFormula, _r: Token, steps: syntax.Steps | None, right: syntax.StateFormula
@@ -274,8 +286,16 @@ def _acceptable(prefix: str) -> set[str]:
 
 def _hint(text: str, position: int, token: str, expected: set[str]) -> str:
     doubled = text[position - 1 : position + 1]
-    if doubled in _HABITS:
+    if len(doubled) == 2 and doubled in _HABITS:
         return _HABITS[doubled]
+    if token == "-":
+        return _HABITS["-"] if re.search(r"[A-Za-z_]\w*$", text[:position]) else ""
+    if token in ("=", "==") and "_IFF" not in expected and not {"GE", "LE"} & expected:
+        return ""
+    if token in _WORDS:
+        return _WORDS[token]
+    if re.search(r"\b(and|or|not)\s*$", text[:position]):
+        return "write & for 'and', | for 'or', ! for 'not'"
     if token in _TEMPORAL and "NAME" in expected:
         alone = "path formulas are not nested or combined without a P around each"
         return f'{alone}; an atom named {token} is written "{token}"'

@@ -6,7 +6,8 @@
     .sta                 (x,y),                        then   state:(0,1)
 
 Storm's explicit files differ only in their heads (`dtmc` or `mdp` for the counts, `#DECLARATION` for the
-label list), so they are read too. A mistake is named by file and line.
+label list), so they are read too, as are comments (`#`) and the action names that newer PRISM versions write for
+chains. A mistake is named by file and line.
 """
 
 from __future__ import annotations
@@ -66,6 +67,9 @@ def write_prism(
     if labels is not None:
         masks = {**model.labels, "init": np.arange(model.states) == model.initial}
         names = ["init", *sorted(set(masks) - {"init"})]
+        unwritable = [name for name in names if '"' in name or not name.isprintable()]
+        if unwritable:
+            raise ModelError(f"a label file cannot hold the label {unwritable[0]!r}: no quotes, nothing unprintable.")
         table = np.stack([masks[label] for label in names], axis=1)
         listed = [f"{s}: {' '.join(map(str, np.flatnonzero(table[s])))}" for s in np.flatnonzero(table.any(1))]
         _write(Path(labels), [" ".join(f'{i}="{label}"' for i, label in enumerate(names)), *listed])
@@ -82,18 +86,24 @@ def _write(path: Path, lines: list[str]) -> None:
     os.replace(partial, path)
 
 
-def _lines(path: Path) -> list[str]:
+# A line and its number in the file.
+Numbered = list[tuple[int, str]]
+
+
+def _lines(path: Path) -> Numbered:
+    """The lines that say something: no blank ones, no comments (but the heads of Storm's label files)."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:
         raise ModelError(f"{path}: this is not a text file.") from None
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({error.strerror}).") from None
-    while lines and not lines[-1].strip():
-        lines.pop()
-    if not lines:
+    heads = ("#DECLARATION", "#END")
+    kept = [(n, line) for n, line in enumerate(lines, start=1) if line.strip()]
+    kept = [(n, line) for n, line in kept if not line.startswith("#") or line.strip() in heads]
+    if not kept:
         raise ModelError(f"{path}: the file is empty.")
-    return lines
+    return kept
 
 
 def _read_transitions(path: Path) -> tuple[sparse.csr_array, np.ndarray, list[str] | None]:
@@ -101,15 +111,22 @@ def _read_transitions(path: Path) -> tuple[sparse.csr_array, np.ndarray, list[st
     is_chain, counts = _head(path, lines[0])
     if len(lines) == 1:
         raise ModelError(f"{path}: there are no transitions after the first line.")
+    number = [n for n, _ in lines[1:]]
     source, choice, target, probability, actions = _columns(path, lines, is_chain)
     states = counts[0] if counts else int(max(source.max(), target.max())) + 1
+    head = f"{path}, line {lines[0][0]}"
     if counts and counts[-1] != len(source):
-        raise ModelError(f"{path}, line 1: announces {counts[-1]} transitions, and {len(source)} follow.")
+        raise ModelError(f"{head}: announces {counts[-1]} transitions, and {len(source)} follow.")
+    if states > len(source):
+        raise ModelError(
+            f"{path}: {states} states cannot all have a transition, as there are only {len(source)}; give states "
+            "without one a self-loop."
+        )
     for what, index in (("source", source), ("target", target)):
         outside = np.flatnonzero(index >= states)
         if len(outside):
             raise ModelError(
-                f"{path}, line {outside[0] + 2}: the {what} state {index[outside[0]]} does not exist; there are "
+                f"{path}, line {number[outside[0]]}: the {what} state {index[outside[0]]} does not exist; there are "
                 f"states 0 to {states - 1}."
             )
     # Choices numbered anew from 0 in order of (state, choice): files may list them in any order.
@@ -118,7 +135,7 @@ def _read_transitions(path: Path) -> tuple[sparse.csr_array, np.ndarray, list[st
     per_state = np.bincount(used // (int(choice.max()) + 1), minlength=states)
     choice_start = np.concatenate([[0], np.cumsum(per_state)])
     if counts and not is_chain and counts[1] != len(used):
-        raise ModelError(f"{path}, line 1: announces {counts[1]} choices, and {len(used)} follow.")
+        raise ModelError(f"{head}: announces {counts[1]} choices, and {len(used)} follow.")
     kernel = sparse.csr_array((probability, (row, target)), shape=(len(used), states))
     kernel.sum_duplicates()
     kernel.eliminate_zeros()
@@ -130,33 +147,37 @@ def _read_transitions(path: Path) -> tuple[sparse.csr_array, np.ndarray, list[st
     return kernel, choice_start, names
 
 
-def _head(path: Path, line: str) -> tuple[bool, list[int]]:
+def _head(path: Path, first: tuple[int, str]) -> tuple[bool, list[int]]:
     """Whether the file is a chain's, and the counts it announces."""
+    number, line = first
     words = line.split()
     if words in (["dtmc"], ["mdp"]):
         return words == ["dtmc"], []
     if len(words) in (2, 3) and all(re.fullmatch("[0-9]{1,12}", word) for word in words):
         return len(words) == 2, [int(word) for word in words]
     raise ModelError(
-        f"{path}, line 1: '{line.strip()[:60]}' is neither 'states transitions' (a chain) nor 'states choices "
+        f"{path}, line {number}: '{line.strip()[:60]}' is neither 'states transitions' (a chain) nor 'states choices "
         "transitions' (an MDP)."
     )
 
 
 def _columns(
-    path: Path, lines: list[str], is_chain: bool
+    path: Path, lines: Numbered, is_chain: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[str] | None]:
     """Source, choice, target, probability and, if any, action of every line after the first."""
     width = 3 if is_chain else 4
-    body = lines[1:]
+    body = [line for _, line in lines[1:]]
     try:
         # Compiled, for millions of lines; anything unusual goes the slow way, which can name the line.
         table = np.loadtxt(body, dtype=float, ndmin=2, comments=None)
-        if table.shape != (len(body), width) or np.any(table[:, : width - 1] % 1 != 0) or np.any(table < 0):
+        whole = table[:, : width - 1]
+        if table.shape != (len(body), width) or not np.all((whole % 1 == 0) & (whole < 2**31) & (whole >= 0)):
+            raise ValueError
+        if not np.all((table[:, -1] >= 0) & (table[:, -1] <= 1)):
             raise ValueError
         index, probability, actions = table[:, :-1].astype(np.int64), table[:, -1], None
     except ValueError:
-        rows = [_row(path, number, line, width) for number, line in enumerate(body, start=2)]
+        rows = [_row(path, number, line, width) for number, line in lines[1:]]
         index = np.array([row[0] for row in rows], np.int64)
         probability = np.array([row[1] for row in rows])
         actions = [row[2] for row in rows] if any(row[2] for row in rows) else None
@@ -166,11 +187,11 @@ def _columns(
 
 def _row(path: Path, number: int, line: str, width: int) -> tuple[list[int], float, str]:
     words = line.split(maxsplit=width)
-    shape = "source target probability" if width == 3 else "source choice target probability [action]"
-    if len(words) < width or (width == 3 and len(words) > 3):
+    shape = f"source {'choice ' if width == 4 else ''}target probability [action]"
+    if len(words) < width:
         raise ModelError(f"{path}, line {number}: '{line.strip()[:60]}' is not of the form '{shape}'.")
     for word in words[: width - 1]:
-        if not re.fullmatch("[0-9]{1,12}", word):
+        if not re.fullmatch("[0-9]{1,9}", word):
             raise ModelError(f"{path}, line {number}: '{word}' is not the number of a state or choice.")
     try:
         # PRISM's exact engine writes fractions.
@@ -184,23 +205,25 @@ def _row(path: Path, number: int, line: str, width: int) -> tuple[list[int], flo
 
 def _read_labels(path: Path, states: int) -> dict[str, Bool[np.ndarray, " states"]]:
     lines = _lines(path)
-    if lines[0].strip() == "#DECLARATION":
-        end = next((i for i, line in enumerate(lines) if line.strip() == "#END"), None)
+    first, head = lines[0]
+    if head.strip() == "#DECLARATION":
+        end = next((i for i, (_, line) in enumerate(lines) if line.strip() == "#END"), None)
         if end is None:
-            raise ModelError(f"{path}, line 1: #DECLARATION is never closed by #END.")
-        names = {name: name for line in lines[1:end] for name in line.split()}
-        first, separator = end + 1, None
+            raise ModelError(f"{path}, line {first}: #DECLARATION is never closed by #END.")
+        declared = [(name, name) for _, line in lines[1:end] for name in line.split()]
+        body, separator = lines[end + 1 :], " "
     else:
-        names = dict(re.findall(r'(\d+)\s*=\s*"([^"]+)"', lines[0]))
-        if not names or re.sub(r'\d+\s*=\s*"[^"]+"', "", lines[0]).strip():
-            raise ModelError(f'{path}, line 1: \'{lines[0].strip()[:60]}\' is not of the form 0="init" 1="goal".')
-        first, separator = 1, ":"
+        declared = re.findall(r'(\d+)\s*=\s*"([^"]+)"', head)
+        if not declared or re.sub(r'\d+\s*=\s*"[^"]+"', "", head).strip():
+            raise ModelError(f'{path}, line {first}: \'{head.strip()[:60]}\' is not of the form 0="init" 1="goal".')
+        body, separator = lines[1:], ":"
+    names = dict(declared)
+    if len(names) < len(declared) or len(set(names.values())) < len(declared):
+        raise ModelError(f"{path}, line {first}: a number or a name is declared twice.")
     masks = {name: np.zeros(states, bool) for name in names.values()}
-    for number, line in enumerate(lines[first:], start=first + 1):
-        state, found, listed = line.partition(separator) if separator else line.partition(" ")
-        if not line.strip():
-            continue
-        if not re.fullmatch(r"\s*[0-9]{1,12}\s*", state) or (separator and not found):
+    for number, line in body:
+        state, found, listed = line.strip().partition(separator)
+        if not re.fullmatch(r"[0-9]{1,12}\s*", state) or not found:
             raise ModelError(f"{path}, line {number}: '{line.strip()[:60]}' is not of the form 'state: label ...'.")
         if int(state) >= states:
             raise ModelError(
@@ -215,12 +238,13 @@ def _read_labels(path: Path, states: int) -> dict[str, Bool[np.ndarray, " states
 
 def _read_states(path: Path, states: int) -> tuple[list[str], list[str]]:
     lines = _lines(path)
-    head = re.fullmatch(r"\s*\((.*)\)\s*", lines[0])
+    first, text = lines[0]
+    head = re.fullmatch(r"\s*\((.*)\)\s*", text)
     if not head:
-        raise ModelError(f"{path}, line 1: '{lines[0].strip()[:60]}' is not a list of variables such as (x,y).")
+        raise ModelError(f"{path}, line {first}: '{text.strip()[:60]}' is not a list of variables such as (x,y).")
     variables = [name.strip() for name in head[1].split(",")]
     valuations: list[str | None] = [None] * states
-    for number, line in enumerate(lines[1:], start=2):
+    for number, line in lines[1:]:
         match = re.fullmatch(r"\s*([0-9]{1,12})\s*:\s*(\(.*\))\s*", line)
         if not match or match[2].count(",") + 1 != len(variables):
             raise ModelError(

@@ -11,7 +11,7 @@ from ambs.logic.model import FiniteModel
 
 def robust_bounded_globally(
     chain: FiniteModel,
-    safe: Bool[np.ndarray, " states"],
+    safe: Bool[np.ndarray, " any"],
     radius: Float[np.ndarray, " states"] | float,
     steps: int,
 ) -> Float[np.ndarray, " states"]:
@@ -26,6 +26,10 @@ def robust_bounded_globally(
     """
     if not chain.is_chain:
         raise ModelError("robust_bounded_globally takes a chain; fix the policy first with model.under(policy).")
+    if not np.all(np.asarray(radius, float) >= 0) or steps < 0:
+        raise ModelError("the radius has to be numbers of at least 0, and so has the number of steps.")
+    if safe.shape != (chain.states,):
+        raise ModelError(f"safe has to be {chain.states} Booleans, one a state; it has shape {safe.shape}.")
     reach = np.clip(np.broadcast_to(np.asarray(radius, float), (chain.states,)), 0, 1)
     kernel = chain.kernel
     row = np.repeat(np.arange(chain.states), np.diff(kernel.indptr))
@@ -35,8 +39,9 @@ def robust_bounded_globally(
         order = np.lexsort((-successor, row))
         mass, worth = kernel.data[order], successor[order]
         # Mass already passed in this row, best successors first; what the radius still covers is taken away.
-        passed = np.cumsum(mass) - mass
-        passed -= np.repeat(passed[kernel.indptr[:-1]], np.diff(kernel.indptr))
+        # In extended precision, because the sum runs on over all rows.
+        passed = np.cumsum(mass, dtype=np.longdouble) - mass
+        passed = (passed - np.repeat(passed[kernel.indptr[:-1]], np.diff(kernel.indptr))).astype(float)
         taken = np.clip(np.repeat(reach, np.diff(kernel.indptr)) - passed, 0, mass)
         kept = np.add.reduceat((mass - taken) * worth, kernel.indptr[:-1])
         y = np.where(safe, kept + reach * y.min(), 0.0)

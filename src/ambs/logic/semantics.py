@@ -16,6 +16,7 @@ import numpy as np
 
 from ambs.errors import FormulaError
 from ambs.logic import syntax
+from ambs.logic.parser import as_formula
 from ambs.logic.syntax import as_until
 
 # NumPy or JAX, concrete or traced; a Boolean array of any shape.
@@ -41,20 +42,22 @@ def look_ahead(path: syntax.PathFormula) -> int | None:
     return as_until(path)[0].steps.upper
 
 
-def holds(formula: syntax.Formula, labels: Labels) -> BoolArray:
+def holds(formula: str | syntax.Formula, labels: Labels) -> BoolArray:
     """Whether the propositional `formula` is true, elementwise over arrays of labels."""
+    formula = as_formula(formula)
     _require_propositional(formula)
     require_atoms(formula, labels)
     xp, arrays = _prepare(labels)
     return _holds(formula, arrays, xp, _shape(arrays))
 
 
-def satisfies(path: syntax.Formula, labels: Labels, *, axis: int = -1) -> BoolArray:
+def satisfies(path: str | syntax.Formula, labels: Labels, *, axis: int = -1) -> BoolArray:
     """Whether each trace satisfies the bounded path formula; time runs along `axis`, state 0 first.
 
     A trace has to be at least as long as the formula looks ahead (n transitions are n+1 states): on a
     shorter one the formula has no value. States beyond the look-ahead are ignored.
     """
+    path = as_formula(path)
     steps = _require_bounded(path)
     require_atoms(path, labels)
     xp, arrays = _prepare(labels)
@@ -80,12 +83,13 @@ def satisfies(path: syntax.Formula, labels: Labels, *, axis: int = -1) -> BoolAr
     return ~reached if negated else reached
 
 
-def compile_formula(formula: syntax.Formula, atoms: Sequence[str]) -> Callable[[BoolArray], BoolArray]:
+def compile_formula(formula: str | syntax.Formula, atoms: Sequence[str]) -> Callable[[BoolArray], BoolArray]:
     """A function of one array of labels, its last axis in the order of `atoms`.
 
     For a propositional formula it maps `[..., atoms]` to `[...]`; for a bounded path formula it maps traces
     `[..., time, atoms]` to `[...]`. Atoms, bounds and nesting are checked now, not when data arrives.
     """
+    formula = as_formula(formula)
     require_atoms(formula, atoms)
     index = {name: list(atoms).index(name) for name in atoms}
     on_traces = isinstance(formula, syntax.PathFormula)
@@ -147,7 +151,7 @@ def _require_bounded(path: syntax.Formula) -> int:
         _require_propositional(child)
     steps = look_ahead(path)
     if steps is None:
-        raise FormulaError(f"'{path}' has no step bound, so no finite trace decides it; write e.g. G<=30.")
+        raise FormulaError(f"'{path}' has no upper step bound, so no finite trace decides it; write e.g. G<=30.")
     return steps
 
 

@@ -26,6 +26,7 @@ from jaxtyping import Float, Int
 from scipy import sparse
 from scipy.sparse import csgraph, linalg
 
+from ambs.errors import ModelError
 from ambs.logic.graph import Graph, StateSet
 from ambs.logic.syntax import Optimum
 
@@ -35,16 +36,19 @@ Vector = Float[np.ndarray, " states"]
 _DIRECT_LIMIT = 5_000
 _DIRECT_BYTES = 2**30
 _SWEEPS = 200
+_POLICIES = 200
 
 
 @dataclass(frozen=True)
 class _Equations:
-    """x = opt(A x + b) over merged states; `start` holds each one's first row."""
+    """x = opt(A x + b) over merged states, in extended precision; `start` holds each one's first row."""
 
     a: sparse.csr_array
-    b: Float[np.ndarray, " choices"]
+    b: np.ndarray
     start: Int[np.ndarray, " states"]
     optimum: Optimum
+    # The most terms that any sum of these coefficients and a state's value has: what rounding grows with.
+    width: int
 
     def reduce(self, per_choice: np.ndarray, optimum: Optimum | None = None) -> np.ndarray:
         ufunc = np.maximum if (optimum or self.optimum) == "max" else np.minimum
@@ -91,9 +95,14 @@ def _equations(
 
     size = int(merged.max()) + 1
     members = np.flatnonzero(unknown)
-    fold = sparse.csr_array((np.ones(len(members)), (members, merged[members])), shape=(model.states, size))
+    fold = sparse.csr_array(
+        (np.ones(len(members), np.longdouble), (members, merged[members])), shape=(model.states, size)
+    )
     start = np.searchsorted(owner, np.arange(size))
-    return _Equations(sparse.csr_array(kernel @ fold), kernel @ one.astype(float), start, optimum), merged
+    wide = kernel.astype(np.longdouble)
+    width = 2 * int(np.diff(kernel.indptr).max()) + 2
+    equations = _Equations(sparse.csr_array(wide @ fold), wide @ one.astype(np.longdouble), start, optimum, width)
+    return equations, merged
 
 
 def _solve(equations: _Equations) -> tuple[np.ndarray, float]:
@@ -117,52 +126,53 @@ def _solve(equations: _Equations) -> tuple[np.ndarray, float]:
 
 def _certified_error(equations: _Equations, x: np.ndarray, w: np.ndarray) -> float:
     """max over states of r w / c, with the rounding of its own arithmetic added."""
+    rounding = equations.width * np.finfo(np.longdouble).eps
     drift = w[_owner(equations)] - equations.a @ w
-    width = int(np.diff(equations.a.indptr).max()) + 2
-    c = drift.min() - width * np.finfo(w.dtype).eps * w.max()
-    if not c > 0:
+    c = drift.min() - rounding * np.abs(w).max()
+    # Both are needed: with w > 0 and a downward drift, A has no way to stay.
+    if not (c > 0 and w.min() > 0):
         return np.inf
     residual = np.abs(equations.reduce(_apply(equations, x)) - x).max()
-    residual += width * np.finfo(x.dtype).eps
+    residual += rounding * (1 + np.abs(x).max())
     # Two more roundings: to double precision, and of this very product.
     return float(residual * w.max() / c) * (1 + 1e-12) + 2.0**-53
 
 
 def _apply(equations: _Equations, x: np.ndarray) -> np.ndarray:
-    """A x + b, in the precision of x: the last digits matter to the residual."""
-    return equations.a.astype(x.dtype) @ x + equations.b
+    """A x + b, in extended precision: the last digits matter to the residual."""
+    return equations.a @ x + equations.b
 
 
 def _owner(equations: _Equations) -> Int[np.ndarray, " choices"]:
     return np.repeat(np.arange(len(equations.start)), np.diff([*equations.start, len(equations.b)]))
 
 
-def _policy_iteration(
-    equations: _Equations, reward: Float[np.ndarray, " choices"], optimum: Optimum, rounds: int
-) -> np.ndarray:
+def _policy_iteration(equations: _Equations, reward: np.ndarray, optimum: Optimum, rounds: int) -> np.ndarray:
     """Howard's policy iteration for x = opt(A x + reward); every policy is proper, so any one can start."""
     sign = 1.0 if optimum == "max" else -1.0
     owner = _owner(equations)
     policy = equations.start.copy()
-    while True:
+    # Ties that an iterative solver breaks now so and now otherwise would go round for ever; whatever comes out is
+    # judged by the certificate.
+    for _ in range(_POLICIES):
         x = _evaluate(equations.a[policy], reward[policy], rounds)
-        advantage = sign * (equations.a.astype(x.dtype) @ x + reward - x[owner])
+        advantage = sign * (equations.a @ x + reward - x[owner])
         best = np.maximum.reduceat(advantage, equations.start)
         # Only a gain that rounding cannot explain, so that the iteration ends.
         improve = best > advantage[policy] + 1e-12 * max(1.0, float(np.abs(x).max()))
         if not improve.any():
-            return x
+            break
         at_best = np.flatnonzero((advantage == best[owner]) & improve[owner])
         # The first best choice of each improving state.
         _, first = np.unique(owner[at_best], return_index=True)
         policy[owner[at_best[first]]] = at_best[first]
+    return x
 
 
 def _evaluate(a: sparse.csr_array, reward: np.ndarray, rounds: int) -> np.ndarray:
     """(I - A)^-1 reward for one policy, refined in extended precision."""
     size = a.shape[0]
-    solve = _solver(sparse.csc_array(sparse.eye_array(size) - a))
-    wide = a.astype(np.longdouble)
+    solve = _solver(sparse.csc_array(sparse.eye_array(size) - a.astype(float)))
     x = np.zeros(size, np.longdouble)
     residual = reward.astype(np.longdouble)
     for _ in range(rounds):
@@ -170,7 +180,7 @@ def _evaluate(a: sparse.csr_array, reward: np.ndarray, rounds: int) -> np.ndarra
         if scale < 1e-18:
             break
         x = x + scale * solve(np.asarray(residual / scale, float))
-        residual = reward - x + wide @ x
+        residual = reward - x + a @ x
     return x
 
 
@@ -182,7 +192,13 @@ def _solver(matrix: sparse.csc_array) -> Callable[[np.ndarray], np.ndarray]:
     """
     size = matrix.shape[0]
     if size <= _DIRECT_LIMIT or 24 * size * _bandwidth(matrix) <= _DIRECT_BYTES:
-        return linalg.splu(matrix).solve
+        try:
+            return linalg.splu(matrix).solve
+        except RuntimeError:
+            raise ModelError(
+                "an unbounded operator cannot be certified here: some state is left with so small a probability that "
+                "double precision takes it for none; bound the operator."
+            ) from None
     scale = 1 / matrix.diagonal()
     jacobi = linalg.LinearOperator(matrix.shape, lambda v: scale * v, dtype=float)
 

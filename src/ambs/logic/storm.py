@@ -44,7 +44,9 @@ def _state(formula: syntax.Formula) -> str:
                 comparison, optimum = _COMPLEMENT[comparison], _OPPOSITE[optimum]  # type: ignore[assignment]
             # As a fraction: 1 - 0.9 is not 0.1 in floating point.
             bound = 1 - Fraction(threshold) if negated else Fraction(threshold)
-            return f"P{optimum or ''}{comparison}{bound.numerator}/{bound.denominator} [ {text} ]"
+            # Storm reads 64-bit integers.
+            number = f"{bound.numerator}/{bound.denominator}" if bound.denominator < 2**63 else repr(float(bound))
+            return f"P{optimum or ''}{comparison}{number} [ {text} ]"
     return str(formula)
 
 

@@ -3,8 +3,8 @@
     Φ ::= true | a | !Φ | Φ & Φ | Φ "|" Φ | Φ => Φ | Φ <=> Φ | P~p [ φ ]         state formulas
     φ ::= X Φ | Φ U Φ | Φ U<=n Φ | F Φ | G Φ | Φ W Φ | Φ R Φ   (all but X with step bounds)   path formulas
 
-Formulas are frozen dataclasses, compared by structure. Printing gives text that PRISM accepts (labels are
-quoted there) and that `ambs.parse` reads back as the same formula: parentheses that a reader wrote around
+Formulas are frozen dataclasses, compared by structure. Printing gives text with labels quoted, as PRISM and Storm
+want them, that `ambs.parse` reads back as the same formula: parentheses that a reader wrote around
 equal operators are kept, because `a & (b & c)` and `a & b & c` are different trees.
 """
 
@@ -151,14 +151,14 @@ class Iff(StateFormula):
 
 @dataclass(frozen=True)
 class Implies(StateFormula):
-    """Groups to the right: `a => b => c` is `a => (b => c)`."""
+    """Groups to the left, as in PRISM: `a => b => c` is `(a => b) => c`; always printed with parentheses."""
 
     left: StateFormula
     right: StateFormula
     _binding = 1
 
     def __str__(self) -> str:
-        return f"{self._wrap(self.left, tighter_than=1)} => {self._wrap(self.right, tighter_than=0)}"
+        return f"{self._wrap(self.left, tighter_than=1)} => {self._wrap(self.right, tighter_than=1)}"
 
 
 @dataclass(frozen=True)
@@ -175,6 +175,7 @@ class ProbabilityBound(StateFormula):
     optimum: Optimum | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "threshold", float(self.threshold))
         if not 0 <= self.threshold <= 1:
             raise FormulaError(f"the probability {self.threshold:g} does not lie in [0, 1].")
 
@@ -267,9 +268,14 @@ class Until(_Binary):
 
 @dataclass(frozen=True)
 class WeakUntil(_Binary):
-    """`Φ1 W Φ2`: like until, but Φ2 need never come if Φ1 holds throughout."""
+    """`Φ1 W Φ2`: like until, but Φ2 need never come if Φ1 holds throughout. Only from step 0 on."""
 
     _symbol = "W"
+
+    def __post_init__(self) -> None:
+        if self.steps.lower:
+            raise FormulaError("W takes an upper step bound only, such as W<=5: tools differ on what another one means")
+
     __str__ = _Binary.__str__
 
 
@@ -289,7 +295,7 @@ def as_until(path: PathFormula) -> tuple[Until, bool]:
         Φ1 R Φ2 = !(!Φ1 U !Φ2)        Φ1 W Φ2 = !((Φ1 & !Φ2) U (!Φ1 & !Φ2))
 
     One operator to evaluate on traces, to check exactly and to send to Storm, instead of five. The step
-    bound goes along unchanged, which for `W` with a lower bound is PRISM's reading.
+    bound goes along unchanged; `W` has none from below, for which its form would not hold.
     """
     true = Constant(True)
     match path:

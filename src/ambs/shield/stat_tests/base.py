@@ -77,6 +77,13 @@ class StatTest(abc.ABC):
         return float(optimize.brentq(lambda p: self.accept_probability(1 - p) - delta, 0.0, 1.0, xtol=1e-14))
 
 
+def testable(p0: float, delta: float) -> None:
+    """p0 and δ are probabilities, and not so small that no number of traces would be enough in practice."""
+    probability("delta", delta)
+    if probability("p0", p0) < 1e-9:
+        raise AmbsError(f"p0 is {p0:g}, which would take more than 10^9 traces to exclude; choose a larger one.")
+
+
 def decide_by_looks(looks: Looks, draw: Callable[[int], np.ndarray]) -> Verdict:
     """Draws batch by batch and stops at the first look that decides."""
     violations = drawn = 0

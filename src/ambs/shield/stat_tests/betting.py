@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Float
 from scipy import stats
 
-from ambs.errors import AmbsError, positive_integer, probability
-from ambs.shield.stat_tests.base import StatTest, Verdict
+from ambs.errors import AmbsError, positive_integer
+from ambs.shield.stat_tests.base import StatTest, Verdict, testable
+from ambs.shield.stat_tests.fixed import Fixed
 from ambs.shield.stat_tests.looks import Looks
 
 # Nodes of the mixture. Any mixture of valid bets is a valid bet, so this many *is* the test, not an
@@ -35,7 +36,8 @@ class Betting(StatTest):
         delta: the probability of a false acceptance.
         prior: (a, b) of the Beta distribution that the p_j are spread by, or one p1 < p0 for the SPRT.
         futility: give up (reject) when the wealth falls to this; it costs power, never soundness.
-        max_samples_drawn: give up after this many traces.
+        max_samples_drawn: give up after this many traces; if None, 512 or what a fixed rule that allows 20
+            violations would take, whichever is more.
         batch: traces between looks.
     """
 
@@ -43,14 +45,16 @@ class Betting(StatTest):
     delta: float = 0.01
     prior: tuple[float, float] | float = (0.5, 10.0)
     futility: float = 0.05
-    max_samples_drawn: int = 512
+    max_samples_drawn: int | None = None
     batch: int = 1
 
     def __post_init__(self) -> None:
-        probability("p0", self.p0)
-        probability("delta", self.delta)
-        positive_integer("max_samples_drawn", self.max_samples_drawn)
-        positive_integer("batch", self.batch)
+        testable(self.p0, self.delta)
+        if self.max_samples_drawn is None:
+            enough = Fixed.smallest(self.p0, self.delta, 20).samples
+            object.__setattr__(self, "max_samples_drawn", max(512, enough))
+        for name in ("max_samples_drawn", "batch"):
+            object.__setattr__(self, name, positive_integer(name, getattr(self, name)))
         if not 0 <= self.futility < 1:
             raise AmbsError(f"futility is {self.futility:g}; wealth starts at 1, so it has to lie in [0, 1).")
         if isinstance(self.prior, tuple):
@@ -58,6 +62,11 @@ class Betting(StatTest):
                 raise AmbsError(f"the prior {self.prior} has to be two positive numbers, or one p1 < p0.")
         elif not 0 <= self.prior < self.p0:
             raise AmbsError(f"the alternative {self.prior:g} has to lie in [0, p0) with p0 = {self.p0:g}.")
+
+    @property
+    def _cap(self) -> int:
+        assert self.max_samples_drawn is not None
+        return self.max_samples_drawn
 
     @cached_property
     def _mixture(self) -> tuple[Float[np.ndarray, " nodes"], Float[np.ndarray, " nodes"]]:
@@ -82,39 +91,46 @@ class Betting(StatTest):
 
     @cached_property
     def looks(self) -> Looks:
-        samples = (*range(self.batch, self.max_samples_drawn, self.batch), self.max_samples_drawn)
+        samples = (*range(self.batch, self._cap, self.batch), self._cap)
         lost, won = self._gain(np.array([0.0, 1.0]))
-        accept, reject = [], []
-        for n in samples:
-            # Wealth falls with every violation, so the boundaries are two counts.
-            count = np.arange(n + 1)[:, None]
-            with np.errstate(invalid="ignore"):
-                gains = np.where(count > 0, count * lost, 0.0) + (n - count) * won
-            wealth = self._log_wealth(gains)
-            accept.append(int(np.count_nonzero(wealth >= -np.log(self.delta))) - 1)
-            hopeless = np.count_nonzero(wealth > np.log(self.futility)) if self.futility else n + 1
-            reject.append(max(int(hopeless), accept[-1] + 1))
+        n = np.array(samples)
+
+        def most_violations(least: float, *, strictly: bool) -> np.ndarray:
+            """For each look the most violations with a wealth of at least `least`: it falls with each, so halve."""
+            low, high = np.full(len(n), -1), n + 1
+            while np.any(high - low > 1):
+                middle = np.maximum((low + high) // 2, 0)
+                with np.errstate(invalid="ignore"):
+                    gains = np.where(middle[:, None] > 0, middle[:, None] * lost, 0.0) + (n - middle)[:, None] * won
+                wealth = self._log_wealth(gains)
+                rich = (wealth > least) if strictly else (wealth >= least)
+                move = high - low > 1
+                low, high = np.where(move & rich, middle, low), np.where(move & ~rich, middle, high)
+            return np.minimum(low, n)
+
+        accept = most_violations(-np.log(self.delta), strictly=False)
+        if accept[-1] < 0:
+            raise AmbsError(f"{self._cap} traces are too few to ever accept; allow more.")
+        give_up = most_violations(np.log(self.futility), strictly=True) + 1 if self.futility else n + 1
+        reject = np.maximum(give_up, accept + 1)
         # Nor go on once even clean traces to the end could not bring acceptance: boundaries grow with n.
-        last = accept[-1] + 1
-        return Looks(
-            samples,
-            tuple(accept),
-            tuple(max(a + 1, min(r, last)) for a, r in zip(accept, reject, strict=True)),
-        )
+        reject = np.maximum(accept + 1, np.minimum(reject, accept[-1] + 1))
+        return Looks(samples, tuple(accept.tolist()), tuple(reject.tolist()))
 
     def decide(self, draw: Callable[[int], np.ndarray]) -> Verdict:
         """Runs the test on values in [0, 1]; Boolean traces are 0 and 1."""
         nodes, _ = self._mixture
         gains, total, drawn = np.zeros(len(nodes)), 0.0, 0
         won = self._gain(np.ones(1))[0]
-        while drawn < self.max_samples_drawn:
-            values = np.asarray(draw(min(self.batch, self.max_samples_drawn - drawn)), float)
-            if values.ndim != 1 or not np.all((values >= 0) & (values <= 1)):
-                raise AmbsError("traces have to be a vector of values in [0, 1].")
+        while drawn < self._cap:
+            wanted = min(self.batch, self._cap - drawn)
+            values = np.asarray(draw(wanted), float)
+            if values.shape != (wanted,) or not np.all((values >= 0) & (values <= 1)):
+                raise AmbsError(f"draw({wanted}) has to return that many values in [0, 1], not {values}.")
             gains = gains + self._gain(values).sum(axis=0)
             total, drawn = total + float(values.sum()), drawn + len(values)
             # Now, and at the end if nothing more were to go wrong.
-            remaining = (self.max_samples_drawn - drawn) * won
+            remaining = (self._cap - drawn) * won
             wealth, at_best = self._log_wealth(np.stack([gains, gains + remaining]))
             if wealth >= -np.log(self.delta):
                 return Verdict(True, drawn, total / drawn)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 from ambs.errors import AmbsError, positive_integer, probability
-from ambs.shield.stat_tests.base import StatTest, Verdict, decide_by_looks
+from ambs.shield.stat_tests.base import StatTest, Verdict, decide_by_looks, testable
 from ambs.shield.stat_tests.looks import Looks
 
 
@@ -33,14 +33,14 @@ class Fixed(StatTest):
     batch: int | None = None
 
     def __post_init__(self) -> None:
-        positive_integer("samples", self.samples)
-        if not 0 <= self.max_violations < self.samples:
+        object.__setattr__(self, "samples", positive_integer("samples", self.samples))
+        if self.max_violations != int(self.max_violations) or not 0 <= self.max_violations < self.samples:
             raise AmbsError(
-                f"max_violations is {self.max_violations}, and has to lie in 0 to {self.samples - 1} for "
+                f"max_violations is {self.max_violations}, and has to be a whole number in 0 to {self.samples - 1} for "
                 f"{self.samples} samples: otherwise the rule never or always accepts."
             )
         if self.batch is not None:
-            positive_integer("batch", self.batch)
+            object.__setattr__(self, "batch", positive_integer("batch", self.batch))
 
     @classmethod
     def paper(cls, Delta: float = 0.1, epsilon: float = 0.09, samples: int = 512, batch: int | None = None) -> Fixed:
@@ -59,8 +59,7 @@ class Fixed(StatTest):
     @classmethod
     def smallest(cls, p0: float, delta: float, max_violations: int = 0) -> Fixed:
         """The fewest traces for which accepting with `max_violations` has P(accept) <= δ at p >= p0."""
-        probability("p0", p0)
-        probability("delta", delta)
+        testable(p0, delta)
         low, high = max_violations, max_violations + 1
         while stats.binom.cdf(max_violations, high, p0) > delta:
             low, high = high, 2 * high

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from math import ceil, log, log1p
 
 import numpy as np
+from scipy import stats
 
 from ambs.errors import AmbsError, probability
-from ambs.shield.stat_tests.base import StatTest, Verdict, decide_by_looks
+from ambs.shield.stat_tests.base import StatTest, Verdict, decide_by_looks, testable
 from ambs.shield.stat_tests.looks import Looks
 
 # A design has to accept a state ten times safer than required at least this often.
@@ -58,21 +59,24 @@ class Ladder(StatTest):
     def design(cls, p0: float, delta: float) -> Ladder:
         """The smallest ladder n-3n-7n with `P(accept) <= δ` at p0 and power .95 at p0/10.
 
-        Reject at n from 3 violations on; accept at 3n if there was none; at 7n accept up to c. The accept
-        event shrinks as n grows, so for each c the least admissible n is found by bisection; c is the least
-        for which the power suffices, and then as large as that n still allows.
+        Reject at n from r = 3 violations on; accept at 3n if there was none; at 7n accept up to c. For given r and c
+        the accept event shrinks as n grows, so the least admissible n is found by bisection. c is the least for which the
+        power suffices, and then as large as that n still allows; r grows only where rejecting so early alone would cost
+        the power (δ below about 1e-11).
         """
-        probability("p0", p0)
-        probability("delta", delta)
-        violations = 0
+        testable(p0, delta)
+        first, violations = _REJECT_FIRST, 0
         while True:
-            unit = _least_unit(violations, p0, delta)
-            if _acceptance(unit, violations, 1 - p0 / 10) >= _POWER:
+            unit = _least_unit(violations, first, p0, delta)
+            if _acceptance(unit, violations, first, 1 - p0 / 10) >= _POWER:
                 break
+            if stats.binom.cdf(first - 1, unit, p0 / 10) < _POWER:
+                first += 1
+            else:
+                violations += 1
+        while _acceptance(unit, violations + 1, first, 1 - p0) <= delta:
             violations += 1
-        while _acceptance(unit, violations + 1, 1 - p0) <= delta:
-            violations += 1
-        return cls(*_shape(unit, violations), p0, delta)
+        return cls(*_shape(unit, violations, first), p0, delta)
 
     @property
     def looks(self) -> Looks:
@@ -82,24 +86,24 @@ class Ladder(StatTest):
         return decide_by_looks(self.looks, draw)
 
 
-def _shape(unit: int, violations: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+def _shape(unit: int, violations: int, first: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     last = violations + 1
-    return (unit, 3 * unit, 7 * unit), (-1, 0, violations), (min(_REJECT_FIRST, last), last, last)
+    return (unit, 3 * unit, 7 * unit), (-1, 0, violations), (min(first, last), last, last)
 
 
-def _acceptance(unit: int, violations: int, mu: float) -> float:
-    return float(Looks(*_shape(unit, violations)).accept_probability(np.array([mu]))[0])
+def _acceptance(unit: int, violations: int, first: int, mu: float) -> float:
+    return float(Looks(*_shape(unit, violations, first)).accept_probability(np.array([mu]))[0])
 
 
-def _least_unit(violations: int, p0: float, delta: float) -> int:
+def _least_unit(violations: int, first: int, p0: float, delta: float) -> int:
     # No rule can accept on fewer clean traces than this: (1 - p0)^(3 unit) <= delta.
     low = max(ceil(log(delta) / log1p(-p0) / 3), 1) - 1
     high = low + 1
-    while _acceptance(high, violations, 1 - p0) > delta:
+    while _acceptance(high, violations, first, 1 - p0) > delta:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        enough = _acceptance(middle, violations, 1 - p0) <= delta
+        enough = _acceptance(middle, violations, first, 1 - p0) <= delta
         low, high = (low, middle) if enough else (middle, high)
     return high
 

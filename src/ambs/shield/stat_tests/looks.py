@@ -33,6 +33,8 @@ class Looks:
             raise AmbsError("a test needs samples, accept and reject boundaries of one length, at least 1.")
         if self.samples[0] < 1 or any(b <= a for a, b in zip(self.samples, self.samples[1:], strict=False)):
             raise AmbsError(f"the looks {self.samples} have to be at growing, positive numbers of traces.")
+        if min(self.accept) < -1:
+            raise AmbsError(f"the accept boundaries {self.accept} count violations; -1 stands for never.")
         if any(a >= r for a, r in zip(self.accept, self.reject, strict=True)):
             raise AmbsError(f"accepting up to {self.accept} and rejecting from {self.reject} on overlap.")
         if self.accept[-1] + 1 != self.reject[-1]:
