@@ -110,7 +110,8 @@ class Check:
             out.print(f"certified to ±{short(answer['error'])}", style="dim")
         if answer["borderline"]:
             out.print(
-                f"In all states, {answer['borderline']} comparisons were closer to their threshold than the error, and read as equal.",
+                f"In all states, {answer['borderline']} comparisons with a threshold were closer than the error, and "
+                "count as equal.",
                 style="yellow",
             )
 

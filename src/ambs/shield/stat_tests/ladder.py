@@ -60,9 +60,9 @@ class Ladder(StatTest):
         """The smallest ladder n-3n-7n with `P(accept) <= δ` at p0 and power .95 at p0/10.
 
         Reject at n from r = 3 violations on; accept at 3n if there was none; at 7n accept up to c. For given r and c
-        the accept event shrinks as n grows, so the least admissible n is found by bisection. c is the least for which the
-        power suffices, and then as large as that n still allows; r grows only where rejecting so early alone would cost
-        the power (δ below about 1e-11).
+        the accept event shrinks as n grows, so the least admissible n is found by bisection. c is the least for which
+        the power suffices, and then as large as that n still allows; r grows only where rejecting so early alone would
+        cost the power (δ below about 1e-11).
         """
         testable(p0, delta)
         first, violations = _REJECT_FIRST, 0
