@@ -60,11 +60,14 @@ class Tests:
         if self.p0 is None:
             levels = {f"ladder, level {level}": Ladder.level(level) for level in "ABC"}
             return {"paper, 5 of 512": Fixed(), "the same, curtailed in 32s": Fixed(batch=32), **levels}
+        # Looks in batches, as they would be drawn; one by one there may be tens of thousands of them.
+        most = Fixed.smallest(self.p0, self._delta, 20).samples
+        batch = max(1, most // 128)
         return {
             "fixed, no violation": Fixed.smallest(self.p0, self._delta),
             "fixed, up to 3": Fixed.smallest(self.p0, self._delta, 3),
             "ladder": Ladder.design(self.p0, self._delta),
-            "betting": Betting(self.p0, self._delta),
+            f"betting, looks every {batch}": Betting(self.p0, self._delta, batch=batch),
         }
 
     def _row(self, name: str, test: StatTest) -> dict[str, Any]:
