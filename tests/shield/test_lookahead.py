@@ -12,6 +12,7 @@ import ambs
 from ambs import AmbsError, FormulaError, ModelError
 from ambs.logic import FiniteModel, check
 from ambs.shield import CostCriterion, LabelCriterion, NoShield, imagine, safety_formula
+from ambs.shield.stat_tests.interval import interval_table
 from ambs.types import Prediction
 
 A = ambs.Ladder.level("A")
@@ -143,6 +144,19 @@ def test_intervals_cover_the_truth():
     assert covered >= 0.9 - 3 * np.sqrt(0.09 / 3000)
     assert np.all(np.asarray(decisions.low) <= np.asarray(decisions.estimate) + 1e-6)
     assert np.all(np.asarray(decisions.estimate) <= np.asarray(decisions.high) + 1e-6)
+
+
+@pytest.mark.parametrize("test", [A, ambs.Fixed(64, 1), ambs.Fixed(64, 1, 8), ambs.Betting(), ambs.Betting(0.002)])
+def test_interval_tables_reach_every_outcome_and_stay_small(test):
+    looks = test.looks
+    low, high = interval_table(looks)
+    batch = np.diff(looks.samples, prepend=0)
+    assert low.shape[1] > min(looks.samples[-1], max(np.array(looks.reject) - 1 + batch))
+    assert low.size < 10**7
+    # By hand at the first look without a violation: the lower end p solves p^n = share, the upper is 1.
+    share = 0.05 / len(looks.samples) / 2
+    assert low[0, 0] == pytest.approx(share ** (1 / looks.samples[0]))
+    assert high[0, 0] == 1
 
 
 def test_other_bounded_formulas_are_judged_too():

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from ambs.commands.output import console, print_json
 from ambs.errors import AmbsError
+from ambs.files import write_text
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,7 @@ class Train:
             "figure": str(figure),
             "states": [dataclasses.asdict(row) for row in rows],
         }
-        partial = numbers.with_name(numbers.name + ".partial")
-        partial.write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-        partial.replace(numbers)
+        write_text(numbers, json.dumps(summary, indent=2) + "\n")
         if self.json:
             print_json(summary)
             return

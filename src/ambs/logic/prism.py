@@ -22,6 +22,7 @@ from jaxtyping import Bool
 from scipy import sparse
 
 from ambs.errors import ModelError
+from ambs.files import write_text
 from ambs.logic.model import FiniteModel
 
 PathLike = str | os.PathLike[str]
@@ -81,9 +82,7 @@ def write_prism(
 
 
 def _write(path: Path, lines: list[str]) -> None:
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    os.replace(partial, path)
+    write_text(path, "\n".join(lines) + "\n")
 
 
 # A line and its number in the file.

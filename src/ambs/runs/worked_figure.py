@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch
 
+from ambs.files import replacing
 from ambs.runs.worked_example import FORMULA, MOVES, Row
 
 _PLACES = {
@@ -28,10 +29,9 @@ def draw(rows: list[Row], path: Path) -> None:
     _draw_chain(above, {row.state: row for row in rows})
     _draw_probabilities(below, rows)
     figure.suptitle(f"The shield's question:  {FORMULA}", fontsize=13)
-    partial = path.with_name(path.name + ".partial")
-    figure.savefig(partial, dpi=150, format="png")
+    with replacing(path) as partial:
+        figure.savefig(partial, dpi=150, format="png")
     plt.close(figure)
-    partial.replace(path)
 
 
 def _draw_chain(axes: Axes, rows: dict[str, Row]) -> None:

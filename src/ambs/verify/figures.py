@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ambs.files import replacing
 from ambs.verify.settings import DELTA, EPSILON, Row, Tables
 
 _GOOD, _BAD = "#2a7f62", "#c44536"
@@ -27,10 +28,9 @@ def draw(tables: Tables, folder: Path) -> list[Path]:
 
 
 def _save(figure: Figure, path: Path) -> Path:
-    partial = path.with_name(path.name + ".partial")
-    figure.savefig(partial, dpi=110, format="png")
+    with replacing(path) as partial:
+        figure.savefig(partial, dpi=110, format="png")
     plt.close(figure)
-    partial.replace(path)
     return path
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import ambs
+from ambs.files import write_text
 from ambs.verify.settings import DELTA, EPSILON, Row, Settings, Tables
 
 Column = tuple[str, Callable[[Row], str]]
@@ -231,7 +232,5 @@ def write(settings: Settings, tables: Tables, folder: Path) -> list[Path]:
         "verify.md": markdown(settings, tables),
     }
     for name, text in contents.items():
-        partial = folder / (name + ".partial")
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(folder / name)
+        write_text(folder / name, text)
     return [folder / name for name in contents]

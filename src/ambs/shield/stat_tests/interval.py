@@ -21,7 +21,10 @@ def interval_table(
     probability("confidence", confidence)
     share = (1 - confidence) / len(looks.samples) / 2
     samples = np.array(looks.samples)[:, None]
-    violations = np.minimum(np.arange(looks.samples[-1] + 1), samples)
+    # No more violations can have been counted than just below rejection and one batch on top.
+    batch = int(np.diff(looks.samples, prepend=0).max())
+    most = min(looks.samples[-1], max(looks.reject) + batch)
+    violations = np.minimum(np.arange(most + 1), samples)
     satisfied = samples - violations
     with np.errstate(invalid="ignore"):
         low = np.where(satisfied > 0, stats.beta.ppf(share, satisfied, violations + 1), 0.0)
