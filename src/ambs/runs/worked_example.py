@@ -17,7 +17,7 @@ from rich.progress import track
 
 from ambs.logic import FiniteModel, check, look_ahead, parse, satisfies
 from ambs.logic.syntax import ProbabilityBound
-from ambs.shield import Fixed, Ladder, StatTest
+from ambs.shield import Fixed, Ladder
 
 FORMULA = "P>=0.9 [ G<=30 !acid ]"
 NAMES = ("tile 1", "tile 2", "tile 3", "tile 4", "belt 1", "belt 2", "belt 3", "goal", "acid")
@@ -66,7 +66,7 @@ def sample_traces(
     return visited
 
 
-def worked_example(seed: int, ladder: StatTest | None = None) -> list[Row]:
+def worked_example(seed: int) -> list[Row]:
     """Every living state of the corridor: exactly, and as the shield decides it from sampled traces."""
     chain = corridor()
     formula = parse(FORMULA)
@@ -77,7 +77,7 @@ def worked_example(seed: int, ladder: StatTest | None = None) -> list[Row]:
     steps = look_ahead(formula.path)
     assert steps is not None
     rng = np.random.default_rng(seed)
-    ladder, fixed = ladder or Ladder.level("A"), Fixed.paper()
+    ladder, fixed = Ladder.level("A"), Fixed.paper()
 
     def draw(count: int, state: int) -> Bool[np.ndarray, " count"]:
         visited = sample_traces(chain, state, count, steps, rng)
