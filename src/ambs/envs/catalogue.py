@@ -1,0 +1,42 @@
+"""Every labelled environment that comes with ambs, by name; and one way to make them."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import gymnasium
+
+from ambs.envs import conveyor_specs
+from ambs.envs.spec import EnvSpec
+from ambs.errors import AmbsError
+
+CATALOGUE: dict[str, EnvSpec] = {spec.name: spec for spec in (*conveyor_specs.SPECS,)}
+
+
+def find(name: str) -> EnvSpec:
+    """The environment of that name, or of that Gymnasium id with or without its namespace."""
+    ids = {spec.id: spec for spec in CATALOGUE.values()}
+    bare = name.removeprefix("ambs:")
+    if (found := CATALOGUE.get(bare) or ids.get(bare)) is not None:
+        return found
+    near = difflib.get_close_matches(bare.lower(), CATALOGUE, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`ambs envs` lists them all."
+    raise AmbsError(f'there is no environment "{name}"; {hint}')
+
+
+def make(name: str, **kwargs: Any) -> gymnasium.Env[Any, Any]:
+    """Makes a labelled environment by name: `ambs.make("seaquest", formula='!"hit"')`."""
+    return gymnasium.make(find(name).id, **kwargs)
+
+
+def register() -> None:
+    """Makes the ids known to Gymnasium, unless they are: `gymnasium.make("ambs:Seaquest-v0")`."""
+    for spec in CATALOGUE.values():
+        if spec.id not in gymnasium.registry:
+            gymnasium.register(
+                spec.id,
+                entry_point=spec.entry_point,
+                max_episode_steps=spec.max_episode_steps,
+                kwargs=dict(spec.kwargs),
+            )
