@@ -11,7 +11,7 @@ from gymnasium.utils.env_checker import check_env
 import ambs
 from ambs import AmbsError
 from ambs.envs import Conveyor, register
-from ambs.envs.registration import IDS
+from ambs.envs.conveyor_specs import SPECS
 
 register()
 RIGHT = 1
@@ -24,7 +24,7 @@ def rollout(env, steps=60, seed=3):
 
 
 @pytest.mark.parametrize("observation", ["onehot", "image", "rgb", "state"])
-@pytest.mark.parametrize("id", sorted(IDS))
+@pytest.mark.parametrize("id", sorted(spec.id for spec in SPECS))
 def test_gymnasium_finds_nothing_to_complain_about(id, observation):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -31,12 +31,15 @@ def make(name: str, **kwargs: Any) -> gymnasium.Env[Any, Any]:
 
 
 def register() -> None:
-    """Makes the ids known to Gymnasium, unless they are: `gymnasium.make("ambs:Seaquest-v0")`."""
+    """Makes the ids known to Gymnasium: `gymnasium.make("ambs:Seaquest-v0")`.
+
+    ale-py knows some of these names too, as versions of its own that it has given up (`Seaquest-v0`), and registers them
+    whenever it is first imported; so it is imported here, and ours come after.
+    """
+    import ale_py  # noqa: F401
+
     for spec in CATALOGUE.values():
-        if spec.id not in gymnasium.registry:
-            gymnasium.register(
-                spec.id,
-                entry_point=spec.entry_point,
-                max_episode_steps=spec.max_episode_steps,
-                kwargs=dict(spec.kwargs),
-            )
+        gymnasium.registry.pop(spec.id, None)
+        gymnasium.register(
+            spec.id, entry_point=spec.entry_point, max_episode_steps=spec.max_episode_steps, kwargs=dict(spec.kwargs)
+        )
