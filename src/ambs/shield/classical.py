@@ -18,19 +18,30 @@ from ambs.types import Decision
 class ClassicalShield(eqx.Module):
     """Lets an action through if the best that can be done after it satisfies the formula; else plays the safest.
 
+    Among equally safe actions it plays the one with the largest `prefer[s, a]`, if that is given (the safest alone may
+    stand still for ever).
+
     One end of the comparison: no error of model or sampling, but a table of the true dynamics is needed. `G<=n Ψ`
     counts the n states that follow the action, as in the look-ahead shield.
 
     Attributes:
         safety: Q(s, a), the probability of the path formula if a is played in s and then the safest policy.
         allowed: where it is enough.
+        backup: what is played where it is not.
     """
 
     safety: Float[Array, "states actions"]
     allowed: Bool[Array, "states actions"]
+    backup: Int[Array, " states"]
 
     def __init__(
-        self, model: FiniteModel, formula: str | syntax.Formula, *, Delta: float = 0.1, horizon: int = 30
+        self,
+        model: FiniteModel,
+        formula: str | syntax.Formula,
+        *,
+        Delta: float = 0.1,
+        horizon: int = 30,
+        prefer: Float[np.ndarray, "states actions"] | None = None,
     ) -> None:
         bound = safety_formula(formula, Delta=Delta, horizon=horizon)
         if not isinstance(bound.path, syntax.Globally) or bound.path.steps.lower:
@@ -44,11 +55,13 @@ class ClassicalShield(eqx.Module):
         safety = np.full((model.states, actions), -np.inf)
         offset = np.arange(model.choices) - model.choice_start[model.choice_state]
         safety[model.choice_state, offset] = model.kernel @ value
+        safest = safety >= safety.max(axis=1, keepdims=True) - 1e-9
+        self.backup = jnp.asarray(np.where(safest, 0.0 if prefer is None else prefer, -np.inf).argmax(axis=1))
         self.safety = jnp.asarray(safety, jnp.float32)
         self.allowed = jnp.asarray(safety >= bound.threshold - 1e-12)
 
     def __call__(self, state: Int[ArrayLike, ""], proposed: Int[ArrayLike, ""], *, key: Any = None) -> Decision:
         overridden = ~self.allowed[state, proposed]
-        action = jnp.where(overridden, jnp.argmax(self.safety[state]), proposed)
+        action = jnp.where(overridden, self.backup[state], proposed)
         exact = self.safety[state, proposed]
         return Decision(action, overridden, exact, exact, exact, jnp.asarray(0))

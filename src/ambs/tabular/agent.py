@@ -7,10 +7,14 @@ is the best for reward minus a penalty for violations that grows with every refu
 it pays none (`penalty="none"`); then it runs against the shield for ever, and because the shield imagines it
 unshielded, it is refused from as far away as the shield looks ahead, which on a small map is everywhere.
 
-Exploration, stated: while `explore_steps` last, pairs never tried count as safe for the shield and as rewarding for the
-task policy, and some proposals are random; after that they count as unsafe and as worth nothing, and proposals are
-greedy. Pessimism from the start would never let the task policy act, because every path leads through the unknown. The
+Exploration, stated: while `explore_steps` last, a pair never tried counts as safe for the shield, and one tried fewer
+than `known_after` times as rewarding for the task policy (one try is not enough: where it slipped, the wrong outcome
+would be believed for ever), unless it has led to a violation. After that the never tried counts as unsafe and worth
+nothing. Pessimism from the start would never let the task policy act, because every path leads through the unknown. The
 price is a violation for most hazards at the first encounter.
+
+With another shield, or none, in place of this one (`guard`), the task policy learns what follows its *proposals*: the
+guard is part of its world, and a proposal that is always refused is worth what is played instead.
 """
 
 from __future__ import annotations
@@ -43,6 +47,10 @@ class TabularConfig:
     """How to decide from traces; the ladder for Δ at δ = 0.01 if not given."""
     explore_steps: int = 2_000
     """How long the unknown counts as safe."""
+    known_after: int = 3
+    """How many tries make a pair known to the task policy."""
+    optimism: float = 0.2
+    """What a step into the unknown is hoped to pay; more than the reward a step of any policy, or exploring ends early."""
     exploration: float = 0.0
     """The share of uniformly random proposals while exploring, beside the optimism that drives it. The shield sees them
     coming too, and near a hazard refuses a policy that acts at random."""
@@ -58,6 +66,7 @@ class TabularConfig:
         probability("exploration", self.exploration, closed=True)
         probability("discount", self.discount)
         positive_integer("replan_every", self.replan_every)
+        positive_integer("known_after", self.known_after)
         if self.penalty not in ("refusals", "none"):
             raise AmbsError(f"penalty is {self.penalty!r}, and has to be 'refusals' or 'none'.")
         if self.explore_steps < 0:
@@ -81,7 +90,7 @@ class Step:
 
 # The least and the most that a violation costs the task policy once it has been refused (a delivery pays 1), and what
 # is left of it a step later.
-_PENALTIES = (0.1, 100.0)
+_PENALTIES = (0.1, 1000.0)
 _FADE = 0.999
 
 # Decides on a proposal: (state, proposed) -> Decision.
@@ -120,9 +129,8 @@ class TabularAgent:
         bound = safety_formula(config.formula)
         exploring = self.steps < config.explore_steps
         safe = ~np.append(self.unsafe, True)
-        optimistic = exploring or self.guard is not None
-        kernel = self.world.kernel(caution=0.0 if optimistic else 1.0)
-        reward = self.world.mean_reward(unknown=1.0 if optimistic else 0.0)
+        kernel = self.world.kernel(caution=0.0 if exploring else 1.0)
+        reward = self.world.mean_reward(config.optimism if exploring else 0.0, config.known_after)
         task_values = reward_values(kernel, reward - self.penalty * (kernel @ ~safe), config.discount)
         best = np.eye(self.actions)[task_values.argmax(axis=1)]
         share = config.exploration if exploring else 0.0
@@ -132,8 +140,7 @@ class TabularAgent:
         steps = bound.path.steps.upper  # type: ignore[attr-defined]
         pessimistic = self.world.kernel(caution=1.0)
         allowed = safest_actions(safety_values(pessimistic, safe, steps))
-        known = self.world.mean_reward(unknown=0.0)
-        safest = reward_values(pessimistic, known, config.discount, allowed=allowed).argmax(axis=1)
+        safest = reward_values(pessimistic, self.world.mean_reward(), config.discount, allowed=allowed).argmax(axis=1)
         # Room in powers of two: the shield is compiled anew only when that grows.
         width = 1 << int((kernel > 0).sum(axis=2).max() - 1).bit_length()
         model = TabularModel(kernel, {"violation": ~safe}, width=width)
@@ -155,19 +162,22 @@ class TabularAgent:
 
     def learn(self, step: Step) -> None:
         """Counts what happened; plans anew when it was something new, and every now and then."""
-        surprised = self.world.visits[step.state, step.played] == 0
-        self.world.add(step.state, step.played, step.following, step.reward)
+        action = step.played if self.guard is None else step.proposed
+        surprised = bool(self.world.visits[step.state, action] < self.config.known_after)
+        self.world.add(step.state, action, step.following, step.reward, step.cost > 0)
         self.steps += 1
-        if self.config.penalty == "refusals" and step.decision is not None:
-            surprised |= self._adapt(bool(step.decision.overridden))
+        if self.guard is None and step.decision is not None:
+            surprised |= self._heed(bool(step.decision.overridden))
         if step.cost > 0:
             surprised |= not self.unsafe[step.following]
             self.unsafe[step.following] = True
         if surprised or self.steps % self.config.replan_every == 0 or self.steps == self.config.explore_steps:
             self.replan()
 
-    def _adapt(self, refused: bool) -> bool:
-        """Raises the penalty at a refusal, lets it fade otherwise; whether it changed at once."""
+    def _heed(self, refused: bool) -> bool:
+        """Raises the penalty at a refusal, lets it fade otherwise; whether that calls for a new plan at once."""
+        if self.config.penalty == "none":
+            return False
         before = self.penalty
         self.penalty = min(max(2 * before, _PENALTIES[0]), _PENALTIES[1]) if refused else before * _FADE
         return refused and self.penalty != before

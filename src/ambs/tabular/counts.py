@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from ambs.errors import probability
 
@@ -11,18 +11,20 @@ from ambs.errors import probability
 class VisitCounts:
     """p̂(s'|s,a) = c(s',s,a) / v(s,a) (the paper's tabular case), with one more state for the unknown.
 
-    A pair that was never visited leads, with probability `caution`, to an unsafe sink from which nothing returns, else
-    nowhere (it stays where it is). With caution 1 the model is pessimistic: whatever passes through unknown pairs is
-    unsafe, as a certificate needs it. With caution 0 the unknown counts as safe, as exploration needs it.
+    An unknown pair leads, with probability `caution`, to an unsafe sink from which nothing returns, else nowhere (it
+    stays where it is). With caution 1 the model is pessimistic: whatever passes through unknown pairs is unsafe, as a
+    certificate needs it. With caution 0 the unknown counts as safe, as exploration needs it.
     """
 
     def __init__(self, states: int, actions: int) -> None:
         self.transitions: Float[np.ndarray, "states actions states"] = np.zeros((states, actions, states))
         self.reward: Float[np.ndarray, "states actions"] = np.zeros((states, actions))
+        self.harmful: Bool[np.ndarray, "states actions"] = np.zeros((states, actions), bool)
 
-    def add(self, state: int, action: int, following: int, reward: float) -> None:
+    def add(self, state: int, action: int, following: int, reward: float, violated: bool = False) -> None:
         self.transitions[state, action, following] += 1
         self.reward[state, action] += reward
+        self.harmful[state, action] |= violated
 
     @property
     def visits(self) -> Float[np.ndarray, "states actions"]:
@@ -42,8 +44,12 @@ class VisitCounts:
         kernel[-1, :, -1] = 1
         return kernel
 
-    def mean_reward(self, unknown: float) -> Float[np.ndarray, "with_sink actions"]:
-        """Mean reward by pair, and `unknown` for pairs never visited; nothing in the sink."""
+    def mean_reward(self, hope: float = 0.0, tries: int = 1) -> Float[np.ndarray, "with_sink actions"]:
+        """Mean reward by pair; nothing in the sink.
+
+        A pair never visited pays `hope`, and that fades over the first `tries` visits: where the first of them slipped,
+        its outcome would else be believed for ever. A pair that has led to a violation is hoped for no more.
+        """
         visits = self.visits
-        mean = np.where(visits > 0, self.reward / np.maximum(visits, 1), unknown)
-        return np.vstack([mean, np.zeros(mean.shape[1])])
+        left = np.where(self.harmful, 0.0, np.maximum(1 - visits / tries, 0.0))
+        return np.vstack([self.reward / np.maximum(visits, 1) + hope * left, np.zeros(visits.shape[1])])
