@@ -3,6 +3,7 @@
 from ambs import bounds as bounds
 from ambs import envs as envs
 from ambs import logic as logic
+from ambs.envs import labelled as labelled
 from ambs.envs import make as make
 from ambs.errors import AmbsError as AmbsError
 from ambs.errors import FormulaError as FormulaError

@@ -25,7 +25,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ambs.envs.kernel import ACTIONS, finite_model, labels, slips
-from ambs.envs.labelled import cost_of
+from ambs.envs.labels import cost_of
 from ambs.envs.maps import load_map
 from ambs.envs.observations import observer
 from ambs.envs.render import PHASES, Painter
