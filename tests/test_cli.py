@@ -119,6 +119,13 @@ def test_mistakes_in_files_name_the_place(run_ambs, tmp_path, transitions, label
         (["tests", "--p0", "0.1", "--delta", "0"], ["delta is 0"]),
         (["tests", "--delta", "0.1"], ["--p0"]),
         (["train", "--seed", "-1"], ["seed is -1"]),
+        (["train", "--steps", "0"], ["number of steps is 0"]),
+        (["train", "--formula", "P>=0.9 [ G<=0 !acid ]"], ["at least 1 ahead"]),
+        (["train", "--formula", "P>=0.9 [ F !acid ]"], ["no step bound"]),
+        (["train", "--formula", "!lava"], ['no atom "lava"', '"acid"']),
+        (["train", "--test", "Z"], ['no test "Z"']),
+        (["train", "conveyorr"], ["conveyorr", "did you mean conveyor"]),
+        (["train", "--map", "nowhere.txt"], ["nowhere.txt"]),
         (["tests", "--p0", "1e-300"], ["p0", "10^9"]),
         (["tests", "--p0", "1"], ["p0 is 1"]),
         (["tests", "--mu", "1.2"], ["mu", "1.2"]),
@@ -181,18 +188,45 @@ def test_tests_as_json(run_ambs):
 
 
 def test_train_leaves_a_figure_and_numbers(run_ambs, tmp_path):
-    code, out, err = run_ambs("train", "--run", tmp_path / "run", "--seed", "3", "--json")
+    settings = ["--steps", "300", "--explore-steps", "200", "--seed", "3"]
+    code, out, err = run_ambs("train", "--run", tmp_path / "run", *settings, "--json")
     assert (code, err) == (0, "")
     summary = json.loads(out)
     assert json.loads((tmp_path / "run" / "summary.json").read_text()) == summary
-    assert (tmp_path / "run" / "shield.png").read_bytes().startswith(b"\x89PNG")
-    states = {row["state"]: row for row in summary["states"]}
-    assert states["belt 3"]["exact"] == 0
-    assert not states["belt 3"]["accepted"]
-    # By hand: from belt 2 the robot gets off with 0.4, and then fares as from tile 3.
-    assert states["belt 2"]["exact"] == pytest.approx(0.4 * states["tile 3"]["exact"], rel=1e-3)
-    assert [path.name for path in (tmp_path / "run").iterdir()].count("shield.png") == 1
-    assert not list((tmp_path / "run").glob("*.partial"))
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["metrics.json", "summary.json", "training.png"]
+    assert (tmp_path / "run" / "training.png").read_bytes().startswith(b"\x89PNG")
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    for name, numbers in summary["agents"].items():
+        assert len(metrics[name]["returns"]) == 3
+        assert numbers["violations"] == sum(metrics[name]["violations"])
+    assert summary["agents"]["shielded"]["traces_per_decision"] >= 16
+    # By exact planning, elsewhere in these tests too.
+    assert summary["best_return_without_acid"] == pytest.approx(6.350, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("drawing", "words"),
+    [
+        ("S..A\n....\n", "goal"),
+        ("...A\n..G.\n", "start"),
+        ("S..G\n..\n", "line 2"),
+        ("S.x.G\n", '"x"'),
+        ("S>G\n", None),
+    ],
+)
+def test_a_map_of_ones_own(run_ambs, tmp_path, drawing, words):
+    (tmp_path / "my.map").write_text(drawing)
+    arguments = ["--map", tmp_path / "my.map", "--run", tmp_path / "run", "--steps", "100", "--json"]
+    code, out, err = run_ambs("train", *arguments)
+    if words is None:
+        assert (code, err) == (0, "")
+        assert json.loads(out)["env"].endswith("my.map")
+    else:
+        assert (code, out) == (2, "")
+        assert err.startswith("error: ")
+        assert err.count("\n") == 1
+        assert words in err
+        assert not (tmp_path / "run").exists()
 
 
 def test_a_folder_that_cannot_be_written_is_named(run_ambs, tmp_path):

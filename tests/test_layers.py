@@ -33,5 +33,5 @@ def test_a_lower_layer_imports_nothing_from_above(part):
 
 def test_the_rule_can_fail(tmp_path):
     bad = tmp_path / "bad.py"
-    bad.write_text("from ambs.runs import worked_example\n")
+    bad.write_text("from ambs.runs import tabular\n")
     assert imported(bad) & FORBIDDEN["shield"]

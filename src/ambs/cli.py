@@ -12,13 +12,17 @@ import tyro
 import ambs
 from ambs.commands.bounds import Bounds
 from ambs.commands.check import Check
+from ambs.commands.envs import Envs
 from ambs.commands.tests import Tests
 from ambs.commands.train import Train
 from ambs.commands.verify import Verify
+from ambs.commands.watch import Watch
 from ambs.errors import AmbsError
 
 Command = (
     Annotated[Train, tyro.conf.subcommand("train")]
+    | Annotated[Envs, tyro.conf.subcommand("envs")]
+    | Annotated[Watch, tyro.conf.subcommand("watch")]
     | Annotated[Check, tyro.conf.subcommand("check")]
     | Annotated[Bounds, tyro.conf.subcommand("bounds")]
     | Annotated[Tests, tyro.conf.subcommand("tests")]

@@ -55,7 +55,16 @@ def test_counts_become_the_maximum_likelihood_model():
     np.testing.assert_array_equal(kernel[0, 1], [0, 0, 1])
     np.testing.assert_array_equal(kernel[2], [[0, 0, 1]] * 2)
     np.testing.assert_array_equal(counts.kernel(caution=0.0)[1, 1], [0, 1, 0])
-    np.testing.assert_array_equal(counts.mean_reward(unknown=9.0), [[2, 9], [9, 9], [0, 0]])
+    np.testing.assert_array_equal(counts.mean_reward(), [[2, 0], [0, 0], [0, 0]])
+
+
+def test_hope_fades_over_the_first_tries_and_ends_with_a_violation():
+    counts = VisitCounts(2, 2)
+    np.testing.assert_array_equal(counts.mean_reward(hope=9.0), [[9, 9], [9, 9], [0, 0]])
+    counts.add(0, 0, 1, reward=2.0)
+    np.testing.assert_allclose(counts.mean_reward(hope=9.0, tries=3), [[2 + 6, 9], [9, 9], [0, 0]])
+    counts.add(0, 1, 1, 0.0, violated=True)
+    np.testing.assert_allclose(counts.mean_reward(hope=9.0, tries=3), [[2 + 6, 0], [9, 9], [0, 0]])
 
 
 def test_safety_values_are_the_exact_probabilities():

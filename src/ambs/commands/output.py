@@ -8,9 +8,9 @@ from typing import Any
 from rich.console import Console
 
 
-def console() -> Console:
-    """Made anew each time, so that it writes to where standard output is now."""
-    return Console(highlight=False)
+def console(*, stderr: bool = False) -> Console:
+    """Made anew each time, so that it writes to where standard output (or error, for progress) is now."""
+    return Console(highlight=False, stderr=stderr)
 
 
 def print_json(answer: Any) -> None:

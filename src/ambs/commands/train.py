@@ -1,78 +1,140 @@
-"""`ambs train`: until there is an agent to train, the worked example that it will be built on."""
+"""`ambs train`: trains a shielded agent, says what happened, and leaves the numbers and a picture in a run folder."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from ambs.commands.output import console, print_json
-from ambs.errors import AmbsError
 from ambs.files import write_text
+
+if TYPE_CHECKING:
+    from ambs.runs.tabular.training import Training
+    from ambs.tabular.agent import Step
 
 
 @dataclass(frozen=True)
 class Train:
-    """Run the default example and leave its figure and numbers in a folder.
+    """Train tabular AMBS in a conveyor world, with its shield and, to compare, without.
 
-    There is no learning in this version yet: the example is a small labelled chain, checked exactly and from
-    sampled traces, with the shield's decision in every state.
+    The agent counts its own model, plans a task and a backup policy on it, and asks the shield before every action.
+    Leaves summary.json (settings and numbers), metrics.json (every 100 steps) and training.png in the run folder.
     """
 
-    run_dir: Annotated[Path, tyro.conf.arg(name="run")] = Path("runs/worked-example")
-    """The folder to write to."""
+    env: tyro.conf.Positional[str] = "conveyor"
+    """The world: conveyor, conveyor-figure1, conveyor-long-belt or conveyor-hard."""
+
+    map: Path | None = None
+    """A text file with a map of your own, drawn as docs/conveyor.md explains."""
+
+    formula: str = "P>=0.9 [ G<=30 !acid ]"
+    """What to keep; a bare formula such as !acid is taken as P>=0.9 [ G<=30 !acid ]."""
+
+    test: str = "auto"
+    """How to decide from traces: auto (the ladder for the formula's own threshold), A, B, C or paper."""
+
+    steps: int = 6_000
+    """How many steps to act and learn."""
+
+    explore_steps: int = 2_000
+    """How long what was never tried counts as safe."""
 
     seed: int = 0
-    """The seed of the sampled traces."""
+    """The seed of the world and of the agents."""
+
+    run_dir: Annotated[Path | None, tyro.conf.arg(name="run")] = None
+    """The folder to write to; runs/ and the world's name if not given."""
 
     json: Annotated[bool, tyro.conf.arg(name="json")] = False
     """Print the result as one JSON object."""
 
     def run(self) -> None:
-        # Drawing is slow to import, and the other commands do without.
-        from ambs.runs.worked_example import FORMULA, worked_example
-        from ambs.runs.worked_figure import draw
+        # Slow to import, and the other commands do without.
+        from ambs.runs.tabular.exact import Truth
+        from ambs.runs.tabular.figure import draw
+        from ambs.runs.tabular.training import Settings, conveyor, open_world, train
 
-        if self.seed < 0:
-            raise AmbsError(f"the seed is {self.seed}, and has to be at least 0.")
-        self.run_dir.mkdir(parents=True, exist_ok=True)
-        rows = worked_example(self.seed)
-        figure, numbers = self.run_dir / "shield.png", self.run_dir / "summary.json"
-        draw(rows, figure)
+        settings = Settings(self.formula, self.test, self.steps, self.explore_steps, self.seed)
+        env = open_world(self.env, self.map, settings.safe)
+        truth = Truth.of(conveyor(env))
+        folder = self.run_dir or Path("runs") / (self.map.stem if self.map else self.env)
+        folder.mkdir(parents=True, exist_ok=True)
+        with _bars(quiet=self.json) as bars:
+            training = train(env, settings, lambda steps, name: _shown(bars, steps, name, settings.steps))
+        best_safe = _per_step(truth)
+        picture = folder / "training.png"
+        draw(training, conveyor(env), f"{self.map or self.env}     {settings.bound}", best_safe, picture)
         summary = {
-            "formula": FORMULA,
-            "seed": self.seed,
-            "figure": str(figure),
-            "states": [dataclasses.asdict(row) for row in rows],
+            "env": str(self.map or self.env),
+            **asdict(settings),
+            "formula": str(settings.bound),
+            "agents": {"shielded": _numbers(training.shielded), "unshielded": _numbers(training.unshielded)},
+            "best_return_without_acid": round(best_safe, 4),
+            "figure": str(picture),
         }
-        write_text(numbers, json.dumps(summary, indent=2) + "\n")
+        metrics = {"shielded": training.shielded.as_json(), "unshielded": training.unshielded.as_json()}
+        write_text(folder / "metrics.json", json.dumps(metrics) + "\n")
+        write_text(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
         if self.json:
             print_json(summary)
-            return
-        out = console()
-        out.print(f"May the task policy act?   {FORMULA}", markup=False)
-        table = Table("state", "exact μ", "μ >= 0.9", "sampled", "traces", "ladder A", "paper, 512 traces")
-        for row in rows:
-            table.add_row(
-                row.state,
-                f"{row.exact:.4f}",
-                "yes" if row.satisfied else "no",
-                f"{row.estimate:.4f}",
-                str(row.traces),
-                _decision(row.accepted),
-                _decision(row.accepted_fixed),
-            )
-        out.print(table)
-        used, fixed = sum(row.traces for row in rows), sum(row.traces_fixed for row in rows)
-        out.print(f"ladder A decided on {used} traces, the paper's rule on {fixed} ({fixed / used:.1f} times as many)")
-        out.print(f"figure   {figure}", markup=False)
-        out.print(f"numbers  {numbers}", markup=False)
+        else:
+            _report(training, summary, folder)
 
 
-def _decision(accepted: bool) -> str:
-    return "[green]task policy[/green]" if accepted else "[red]backup[/red]"
+def _bars(*, quiet: bool) -> Progress:
+    columns = (TextColumn("{task.description:<16}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    falls = TextColumn("{task.fields[falls]} violations")
+    return Progress(*columns, falls, console=console(stderr=True), disable=quiet)
+
+
+def _shown(bars: Progress, steps: Iterable[Step], name: str, total: int) -> Iterator[Step]:
+    bar, falls = bars.add_task(name, total=total, falls=0), 0
+    for step in steps:
+        falls += step.cost > 0
+        bars.update(bar, advance=1, falls=falls)
+        yield step
+
+
+def _per_step(truth: Any) -> float:
+    """Deliveries in 100 steps of the best policy that stays out of acid wherever that can be helped."""
+    import numpy as np
+
+    return truth.episode(np.eye(5)[truth.safest()])[0]
+
+
+def _numbers(run: Any) -> dict[str, float | int]:
+    return {
+        "violations": sum(run.violations),
+        "violations_last_1000": run.late_violations(),
+        "final_return": round(run.final_return(), 3),
+        "overrides": sum(run.overrides),
+        "traces_per_decision": round(sum(run.traces) / run.steps, 1),
+    }
+
+
+def _report(training: Training, summary: dict[str, Any], folder: Path) -> None:
+    out = console()
+    steps, seed = training.shielded.steps, summary["seed"]
+    out.print(f"{summary['env']}, {steps:,} steps, seed {seed}   {summary['formula']}", markup=False)
+    shielded, unshielded = summary["agents"]["shielded"], summary["agents"]["unshielded"]
+    table = Table("", "with the shield", "without")
+    for key, words in (
+        ("violations", "violations"),
+        ("violations_last_1000", "in the last 1,000 steps"),
+        ("final_return", "deliveries in 100 steps, at the end"),
+    ):
+        table.add_row(words, str(shielded[key]), str(unshielded[key]))
+    table.add_row("actions overridden", str(shielded["overrides"]), "")
+    table.add_row("traces a decision", str(shielded["traces_per_decision"]), "")
+    out.print(table)
+    best = summary["best_return_without_acid"]
+    out.print(f"The most that any policy delivers without touching acid: {best:.2f} in 100 steps (exact).")
+    out.print(f"figure   {summary['figure']}", markup=False)
+    out.print(f"numbers  {folder / 'summary.json'}, {folder / 'metrics.json'}", markup=False)

@@ -8,10 +8,12 @@ from typing import Any
 import gymnasium
 
 from ambs.envs import conveyor_specs
+from ambs.envs.atari import specs as atari_specs
+from ambs.envs.minatar import specs as minatar_specs
 from ambs.envs.spec import EnvSpec
 from ambs.errors import AmbsError
 
-CATALOGUE: dict[str, EnvSpec] = {spec.name: spec for spec in (*conveyor_specs.SPECS,)}
+CATALOGUE: dict[str, EnvSpec] = {spec.name: spec for spec in (*atari_specs.SPECS, *minatar_specs.SPECS, *conveyor_specs.SPECS)}
 
 
 def find(name: str) -> EnvSpec:
@@ -33,8 +35,8 @@ def make(name: str, **kwargs: Any) -> gymnasium.Env[Any, Any]:
 def register() -> None:
     """Makes the ids known to Gymnasium: `gymnasium.make("ambs:Seaquest-v0")`.
 
-    ale-py knows some of these names too, as versions of its own that it has given up (`Seaquest-v0`), and registers them
-    whenever it is first imported; so it is imported here, and ours come after.
+    ale-py knows some of these names too, as versions of its own that it has given up (`Seaquest-v0`), and registers
+    them whenever it is first imported; so it is imported here, and ours come after.
     """
     import ale_py  # noqa: F401
 

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ambs.errors import FormulaError, ModelError, positive_integer, probability
-from ambs.logic import look_ahead, parse, require_atoms, syntax
+from ambs.logic import parse, require_atoms, syntax
 from ambs.shield.criteria import Criterion, LabelCriterion
 from ambs.shield.imagine import imagine
 from ambs.shield.stat_tests import Ladder, StatTest
@@ -35,10 +35,8 @@ def safety_formula(formula: str | syntax.Formula, *, Delta: float = 0.1, horizon
             f"'{parsed}' asks for a probability of {parsed.threshold:g}, which samples can neither confirm nor refute; "
             "choose one between, such as P>=0.9."
         )
-    if look_ahead(parsed.path) is None:
-        raise FormulaError(
-            f"'{parsed.path}' has no step bound, and a shield looks ahead so many steps; write e.g. G<=30."
-        )
+    # Said here, where nothing has been built or trained yet.
+    LabelCriterion(parsed.path)
     return parsed
 
 

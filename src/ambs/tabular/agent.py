@@ -50,7 +50,7 @@ class TabularConfig:
     known_after: int = 3
     """How many tries make a pair known to the task policy."""
     optimism: float = 0.2
-    """What a step into the unknown is hoped to pay; more than the reward a step of any policy, or exploring ends early."""
+    """What a step into the unknown is hoped to pay: more than any policy earns a step, or exploring ends early."""
     exploration: float = 0.0
     """The share of uniformly random proposals while exploring, beside the optimism that drives it. The shield sees them
     coming too, and near a hazard refuses a policy that acts at random."""

@@ -1,0 +1,1 @@
+"""Training runs of tabular AMBS: what is recorded, what is drawn."""
