@@ -193,7 +193,8 @@ def test_train_leaves_a_figure_and_numbers(run_ambs, tmp_path):
     assert (code, err) == (0, "")
     summary = json.loads(out)
     assert json.loads((tmp_path / "run" / "summary.json").read_text()) == summary
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["metrics.json", "summary.json", "training.png"]
+    left = sorted(path.name for path in (tmp_path / "run").iterdir())
+    assert left == ["metrics.json", "summary.json", "training.png"]
     assert (tmp_path / "run" / "training.png").read_bytes().startswith(b"\x89PNG")
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     for name, numbers in summary["agents"].items():

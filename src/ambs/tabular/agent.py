@@ -91,7 +91,7 @@ class Step:
 # The least and the most that a violation costs the task policy once it has been refused (a delivery pays 1), and what
 # is left of it a step later.
 _PENALTIES = (0.1, 1000.0)
-_FADE = 0.999
+_FADE = 0.998
 
 # Decides on a proposal: (state, proposed) -> Decision.
 Guard = Callable[[int, int], Decision]

@@ -1,0 +1,1 @@
+"""Agents: what is learned together, and how it acts."""

@@ -1,0 +1,134 @@
+"""What a DreamerV3 agent learns, and one gradient step of it: world model, then behaviour in imagination."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, PRNGKeyArray
+
+from ambs.agents.optimiser import OptimiserConfig, start, update
+from ambs.behaviour.actor_critic import ActorCritic, BehaviourConfig, Imagined
+from ambs.shield.imagine import imagine
+from ambs.world_model.model import SCALES, Sequences, WorldModel
+from ambs.world_model.parts import Part
+from ambs.world_model.rssm import State
+from ambs.world_model.sizes import size
+
+
+@dataclass(frozen=True)
+class LearnerConfig:
+    """How to learn. The defaults are the paper's; sizes made for CPUs want larger learning rates."""
+
+    size: str = "xl"
+    world_model: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(1e-4, 1e-8, 1000.0))
+    actor: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(3e-5, 1e-5, 100.0))
+    critic: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(3e-5, 1e-5, 100.0))
+    behaviour: BehaviourConfig = field(default_factory=BehaviourConfig)
+    starts: int | None = None
+    """Imagine from so many states of a batch, drawn anew each time; from all if not given, as the paper does."""
+
+
+class Learner(eqx.Module):
+    """Everything that changes by learning."""
+
+    model: WorldModel
+    task: ActorCritic
+    optimisers: dict[str, Any]
+    updates: Array
+
+    @classmethod
+    def create(
+        cls, parts: tuple[Part, ...], actions: int, config: LearnerConfig, *, discrete: bool, key: PRNGKeyArray
+    ) -> Learner:
+        first, second = jax.random.split(key)
+        big = size(config.size)
+        model = WorldModel(parts, actions, big, key=first)
+        features = big.recurrent + big.variables * big.classes
+        task = ActorCritic(features, actions, big, config.behaviour, discrete=discrete, key=second)
+        optimisers = {
+            "world_model": start(config.world_model, model),
+            "actor": start(config.actor, task.actor),
+            "critic": start(config.critic, task.critic),
+        }
+        return cls(model, task, optimisers, jnp.zeros((), jnp.int32))
+
+
+def learn(
+    learner: Learner, batch: Sequences, config: LearnerConfig, *, key: PRNGKeyArray
+) -> tuple[Learner, dict[str, Array]]:
+    """One gradient step of everything."""
+    model_key, imagine_key = jax.random.split(key)
+    model, states, optimiser, model_metrics = _learn_model(learner, batch, config, key=model_key)
+    learner = eqx.tree_at(lambda me: (me.model, me.optimisers["world_model"]), learner, (model, optimiser))
+    task, optimisers, metrics = _learn_behaviour(learner, states, config, key=imagine_key)
+    learner = Learner(model, task, learner.optimisers | optimisers, learner.updates + 1)
+    return learner, model_metrics | {f"task/{name}": value for name, value in metrics.items()}
+
+
+def _learn_model(
+    learner: Learner, batch: Sequences, config: LearnerConfig, *, key: PRNGKeyArray
+) -> tuple[WorldModel, State, Any, dict[str, Array]]:
+    # What came before a sampled sequence is not known: it begins as an episode does.
+    batch = batch._replace(is_first=batch.is_first.at[:, 0].set(True))
+
+    @eqx.filter_value_and_grad(has_aux=True)
+    def loss(model: WorldModel) -> tuple[Array, tuple[dict[str, Array], State]]:
+        first = model.rssm.initial(batch.is_first.shape[:1])
+        losses, states = model.losses(batch, first, key=key)
+        return sum((SCALES[name] * value for name, value in losses.items()), jnp.zeros(())), (losses, states)
+
+    (_, (losses, states)), gradient = loss(learner.model)
+    model, optimiser, norm = update(config.world_model, learner.model, gradient, learner.optimisers["world_model"])
+    metrics = {f"loss/{name}": value for name, value in losses.items()} | {"gradient/world_model": norm}
+    return model, jax.lax.stop_gradient(states), optimiser, metrics
+
+
+def _learn_behaviour(
+    learner: Learner, states: State, config: LearnerConfig, *, key: PRNGKeyArray
+) -> tuple[ActorCritic, dict[str, Any], dict[str, Array]]:
+    draw, roll = jax.random.split(key)
+    flat = jax.tree.map(lambda each: each.reshape(-1, *each.shape[2:]), states)
+    if config.starts is not None and config.starts < flat.h.shape[0]:
+        chosen = jax.random.choice(draw, flat.h.shape[0], (config.starts,), replace=False)
+        flat = jax.tree.map(lambda each: each[chosen], flat)
+    task = learner.task
+
+    @eqx.filter_value_and_grad(has_aux=True)
+    def actor_loss(actor: Any) -> tuple[Array, tuple[dict[str, Array], Any, Imagined]]:
+        acting = eqx.tree_at(lambda me: me.actor, task, actor)
+        imagined = _roll_out(learner.model, acting, flat, key=roll)
+        loss, metrics, scale = acting.actor_loss(imagined)
+        return loss, (metrics, scale, imagined)
+
+    (loss, (metrics, scale, imagined)), gradient = actor_loss(task.actor)
+    actor, actor_state, norm = update(config.actor, task.actor, gradient, learner.optimisers["actor"])
+    imagined = jax.lax.stop_gradient(imagined)
+
+    @eqx.filter_value_and_grad
+    def critic_loss(critic: Any) -> Array:
+        return eqx.tree_at(lambda me: me.critic, task, critic).critic_loss(imagined)
+
+    value_loss, gradient = critic_loss(task.critic)
+    critic, critic_state, critic_norm = update(config.critic, task.critic, gradient, learner.optimisers["critic"])
+    task = eqx.tree_at(lambda me: (me.actor, me.critic, me.scale), task, (actor, critic, scale)).follow()
+    metrics |= {"actor_loss": loss, "critic_loss": value_loss, "actor_norm": norm, "critic_norm": critic_norm}
+    return task, {"actor": actor_state, "critic": critic_state}, metrics
+
+
+def _roll_out(model: WorldModel, behaviour: ActorCritic, starts: State, *, key: PRNGKeyArray) -> Imagined:
+    """The policy in the model from many states at once, time first, with what the heads say of every state entered."""
+    keys = jax.random.split(key, starts.h.shape[0])
+    horizon = behaviour.config.horizon
+    rolled = jax.vmap(lambda state, key: imagine(model, behaviour.actor, state, horizon, key=key), out_axes=1)(
+        starts, keys
+    )
+    entered = rolled.states.features
+    if behaviour.actor.discrete:
+        # Choices learn by their outcome alone; nothing has to be differentiated through the model.
+        entered = jax.lax.stop_gradient(entered)
+    features = jnp.concatenate([starts.features[None], entered])
+    return Imagined(features, rolled.actions, model.predict_reward(entered), model.predict_continue(entered))

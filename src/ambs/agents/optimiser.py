@@ -1,0 +1,36 @@
+"""One optimiser a network: gradients clipped by their norm, Adam, and a report of what happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float
+
+
+@dataclass(frozen=True)
+class OptimiserConfig:
+    """As in the paper's tables."""
+
+    learning_rate: float
+    epsilon: float
+    clip: float
+    """The largest norm of a gradient."""
+
+    def make(self) -> optax.GradientTransformation:
+        return optax.chain(optax.clip_by_global_norm(self.clip), optax.adam(self.learning_rate, eps=self.epsilon))
+
+
+def start(config: OptimiserConfig, model: Any) -> Any:
+    """The optimiser's state for the arrays of `model`."""
+    return config.make().init(eqx.filter(model, eqx.is_inexact_array))
+
+
+def update(config: OptimiserConfig, model: Any, gradient: Any, state: Any) -> tuple[Any, Any, Float[Array, ""]]:
+    """The model one step later, the optimiser's state, and the gradient's norm."""
+    norm = optax.global_norm(gradient)
+    changes, state = config.make().update(gradient, state, eqx.filter(model, eqx.is_inexact_array))
+    return eqx.apply_updates(model, changes), state, norm.astype(jnp.float32)

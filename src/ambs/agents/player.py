@@ -1,0 +1,68 @@
+"""How an agent acts: it follows what happens with the model's state, and asks its policy for the next action."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium import spaces
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from ambs.behaviour.actor import Actor
+from ambs.errors import AmbsError
+from ambs.world_model.model import WorldModel
+from ambs.world_model.rssm import State
+
+
+class Memory(eqx.Module):
+    """What an agent carries from step to step, one row an environment."""
+
+    state: State
+    action: Float[Array, "envs actions"]
+
+
+def nothing_yet(model: WorldModel, envs: int, actions: int) -> Memory:
+    return Memory(model.rssm.initial((envs,)), jnp.zeros((envs, actions)))
+
+
+@eqx.filter_jit
+def act(
+    model: WorldModel,
+    actor: Actor,
+    memory: Memory,
+    obs: Mapping[str, Array],
+    is_first: Bool[Array, " envs"],
+    *,
+    key: PRNGKeyArray,
+    greedy: bool = False,
+) -> tuple[Float[Array, "envs actions"], Memory]:
+    """Sees, remembers, acts; for all environments at once."""
+    see, choose = jax.random.split(key)
+    state = model.observe(memory.state, memory.action, obs, is_first, key=see)
+    policy = actor(state.features)
+    action = policy.mode() if greedy else policy.sample(key=choose)
+    return action, Memory(state, action)
+
+
+class ActionCodec:
+    """Between the environment's actions and the model's: choices are one-hot, boxes are scaled to [-1, 1]."""
+
+    def __init__(self, space: spaces.Space[Any]) -> None:
+        if isinstance(space, spaces.Discrete):
+            self.discrete, self.size, self._start = True, int(space.n), int(space.start)
+        elif isinstance(space, spaces.Box) and np.all(np.isfinite(space.low)) and np.all(np.isfinite(space.high)):
+            self.discrete, self.size = False, int(np.prod(space.shape))
+            self._low, self._high, self._shape = space.low.ravel(), space.high.ravel(), space.shape
+        else:
+            raise AmbsError(f"the actions are {space}, and have to be Discrete or a Box with finite ends.")
+
+    def decode(self, action: np.ndarray) -> np.ndarray:
+        """The model's actions, a row an environment, as the environment takes them."""
+        if self.discrete:
+            return action.argmax(axis=-1) + self._start
+        scaled = self._low + (np.clip(action, -1, 1) + 1) / 2 * (self._high - self._low)
+        return scaled.reshape(len(action), *self._shape).astype(np.float32)

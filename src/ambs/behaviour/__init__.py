@@ -1,0 +1,1 @@
+"""Behaviour learned in imagination: returns, actors, critics."""

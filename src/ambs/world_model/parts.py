@@ -1,0 +1,84 @@
+"""What an observation is made of, from its Gymnasium space: images, grids of zeros and ones, vectors.
+
+    image     a Box of bytes with sides of 8, 16, 32 or 64 pixels    /255, image network, squared error
+    binary    any other array whose values are 0 or 1                 flattened, MLP, cross-entropy
+    vector    any other array of numbers                              flattened, symlog, MLP, squared error
+
+A Discrete is a binary vector with a single one. A Dict has a part a key; anything else is the one part "".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium import spaces
+from jaxtyping import Array, Float
+
+from ambs.envs.encoding import require_encodable
+from ambs.errors import AmbsError
+from ambs.world_model.numbers import symlog
+
+_SIDES = (8, 16, 32, 64)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One array of an observation, and how it is encoded."""
+
+    key: str
+    kind: str
+    """"image", "binary" or "vector"."""
+    shape: tuple[int, ...]
+    """As the environment gives it; () for a choice."""
+    choices: int = 0
+    """How many values a Discrete has; 0 for arrays."""
+
+    @property
+    def size(self) -> int:
+        return self.choices or math.prod(self.shape)
+
+    def prepare(self, raw: Array) -> Float[Array, "..."]:
+        """Raw numbers to what the encoder reads and the decoder is to give back, time and batch in front."""
+        if self.choices:
+            return jax.nn.one_hot(raw, self.choices)
+        if self.kind == "image":
+            return raw.astype(jnp.float32) / 255
+        flat = raw.reshape(*raw.shape[: raw.ndim - len(self.shape)], self.size).astype(jnp.float32)
+        return flat if self.kind == "binary" else symlog(flat)
+
+
+def parts_of(space: spaces.Space[Any]) -> tuple[Part, ...]:
+    """The parts of an observation space, in the order of its keys."""
+    require_encodable(space)
+    if isinstance(space, spaces.Dict):
+        return tuple(_part(str(key), one) for key, one in space.spaces.items())
+    return (_part("", space),)
+
+
+def as_parts(observation: Any) -> dict[str, Any]:
+    """An observation as a dictionary of its parts."""
+    return dict(observation) if isinstance(observation, dict) else {"": observation}
+
+
+def _part(key: str, space: spaces.Space[Any]) -> Part:
+    if isinstance(space, spaces.Discrete):
+        if space.start != 0:
+            raise AmbsError(f"the observation is {space}, and choices have to be counted from 0.")
+        return Part(key, "binary", (), int(space.n))
+    if isinstance(space, spaces.MultiBinary):
+        return Part(key, "binary", tuple(space.shape))
+    if isinstance(space, spaces.Box):
+        if len(space.shape) == 3 and space.dtype == np.uint8 and set(space.shape[:2]) <= set(_SIDES) and _bytes(space):
+            return Part(key, "image", space.shape)
+        binary = bool(np.all(space.low == 0) and np.all(space.high == 1)) and space.dtype in (np.uint8, np.int8, bool)
+        return Part(key, "binary" if binary else "vector", space.shape)
+    raise AmbsError(f"the observation has a part {space}, and a world model takes Box, Discrete and MultiBinary.")
+
+
+def _bytes(space: spaces.Box) -> bool:
+    return bool(np.all(space.high == 255)) and space.shape[0] == space.shape[1]

@@ -1,0 +1,140 @@
+"""The recurrent state-space model: what the world model remembers (h) and what it draws (z).
+
+h_t = f(h_{t-1}, z_{t-1}, a_{t-1})        sequence model, a GRU
+z_t ~ q(z_t | h_t, x_t)                   encoder: with the observation (posterior)
+ẑ_t ~ p(ẑ_t | h_t)                        dynamics predictor: without (prior)
+"""
+
+from __future__ import annotations
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from ambs.world_model.latent import Latent
+from ambs.world_model.layers import Dense, Linear, Norm
+
+
+class State(eqx.Module):
+    """The model's state: deterministic h and stochastic z, one-hot a variable."""
+
+    h: Float[Array, "*shape recurrent"]
+    z: Float[Array, "*shape variables classes"]
+
+    @property
+    def features(self) -> Float[Array, "*shape features"]:
+        """What the heads, the actor and the critics see."""
+        return jnp.concatenate([self.h, self.z.reshape(*self.z.shape[:-2], -1)], axis=-1)
+
+
+class GRU(eqx.Module):
+    """A gated recurrent unit with one LayerNorm over its gates, and gates that start out remembering.
+
+    r, c, u = norm([x, h] W);    h' = σ(u - 1) tanh(σ(r) c) + (1 - σ(u - 1)) h
+    """
+
+    from_input: Linear
+    from_state: Linear
+    norm: Norm
+
+    def __init__(self, inputs: int, size: int, *, key: PRNGKeyArray) -> None:
+        first, second = jax.random.split(key)
+        self.from_input = Linear(inputs, 3 * size, bias=False, key=first)
+        self.from_state = Linear(size, 3 * size, bias=False, key=second)
+        self.norm = Norm(3 * size)
+
+    def __call__(self, x: Float[Array, "*shape inputs"], h: Float[Array, "*shape size"]) -> Float[Array, "*shape size"]:
+        gates = self.norm(self.from_input(x) + self.from_state(h))
+        reset, candidate, update = jnp.split(gates, 3, axis=-1)
+        candidate = jnp.tanh(jax.nn.sigmoid(reset) * candidate)
+        update = jax.nn.sigmoid(update - 1)
+        return update * candidate + (1 - update) * h
+
+
+class RSSM(eqx.Module):
+    """Sequence model, dynamics predictor and the part of the encoder that joins h with what was seen."""
+
+    enter: Dense
+    gru: GRU
+    prior_hidden: Dense
+    prior_out: Linear
+    # [h, embedding] W as two products: that of the embedding is made for all time steps at once, outside the loop.
+    posterior_state: Linear
+    posterior_seen: Linear
+    posterior_norm: Norm
+    posterior_out: Linear
+    initial_h: Float[Array, " recurrent"]
+    variables: int = eqx.field(static=True)
+    classes: int = eqx.field(static=True)
+
+    def __init__(
+        self,
+        *,
+        actions: int,
+        embedding: int,
+        recurrent: int,
+        units: int,
+        variables: int,
+        classes: int,
+        key: PRNGKeyArray,
+    ) -> None:
+        keys = jax.random.split(key, 7)
+        drawn = variables * classes
+        self.variables, self.classes = variables, classes
+        self.enter = Dense(drawn + actions, units, key=keys[0])
+        self.gru = GRU(units, recurrent, key=keys[1])
+        self.prior_hidden = Dense(recurrent, units, key=keys[2])
+        self.prior_out = Linear(units, drawn, key=keys[3])
+        self.posterior_state = Linear(recurrent, units, bias=False, key=keys[4])
+        self.posterior_seen = Linear(embedding, units, bias=False, key=keys[5])
+        self.posterior_norm = Norm(units)
+        self.posterior_out = Linear(units, drawn, key=keys[6])
+        self.initial_h = jnp.zeros(recurrent)
+
+    def initial(self, shape: tuple[int, ...] = ()) -> State:
+        """The learned state before anything was seen."""
+        h = jnp.broadcast_to(jnp.tanh(self.initial_h), (*shape, self.initial_h.size))
+        return State(h, self.prior(h).mode())
+
+    def recur(self, state: State, action: Float[Array, "*shape actions"]) -> Float[Array, "*shape recurrent"]:
+        """h_t, from the state before and the action played in it."""
+        drawn = state.z.reshape(*state.z.shape[:-2], -1)
+        return self.gru(self.enter(jnp.concatenate([drawn, action], axis=-1)), state.h)
+
+    def prior(self, h: Float[Array, "*shape recurrent"]) -> Latent:
+        return self._latent(self.prior_out(self.prior_hidden(h)))
+
+    def posterior(self, h: Float[Array, "*shape recurrent"], seen: Float[Array, "*shape units"]) -> Latent:
+        """`seen` is `posterior_seen` of the embedding."""
+        joined = jax.nn.silu(self.posterior_norm(self.posterior_state(h) + seen))
+        return self._latent(self.posterior_out(joined))
+
+    def imagine(self, state: State, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray) -> State:
+        """One step without seeing."""
+        h = self.recur(state, action)
+        return State(h, self.prior(h).sample(key=key))
+
+    def observe(
+        self,
+        state: State,
+        action: Float[Array, "*shape actions"],
+        seen: Float[Array, "*shape units"],
+        is_first: Bool[Array, "*shape"],
+        *,
+        key: PRNGKeyArray,
+    ) -> tuple[State, Latent]:
+        """One step with seeing; where an episode begins, the state before it and its action are forgotten."""
+        fresh = self.initial(is_first.shape)
+        state = jax.tree.map(lambda new, old: _where(is_first, new, old), fresh, state)
+        h = self.recur(state, jnp.where(is_first[..., None], 0.0, action))
+        posterior = self.posterior(h, seen)
+        return State(h, posterior.sample(key=key)), posterior
+
+    def _latent(self, flat: Float[Array, "*shape drawn"]) -> Latent:
+        # Probabilities in float32, whatever the layers compute in.
+        return Latent(flat.astype(jnp.float32).reshape(*flat.shape[:-1], self.variables, self.classes))
+
+
+def _where(mask: Bool[Array, "*shape"], new: Array, old: Array) -> Array:
+    return jnp.where(mask.reshape(*mask.shape, *[1] * (new.ndim - mask.ndim)), new, old)
