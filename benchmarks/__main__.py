@@ -1,6 +1,6 @@
 """All benchmarks, one after the other: `make bench`. Each compares things within one run, as ratios."""
 
-from benchmarks import exact_checking, shield_cost
+from benchmarks import exact_checking, labelled_speed, shield_cost, vector_speed
 
-exact_checking.main()
-shield_cost.main()
+for benchmark in (exact_checking, shield_cost, labelled_speed, vector_speed):
+    benchmark.main()

@@ -38,11 +38,11 @@ def exact(truth: Truth, horizon: int) -> dict:
 
 def simulated(truth: Truth, horizon: int, episodes: int, seed: int) -> dict:
     """All episodes side by side, one compiled loop over their steps."""
-    model = ambs.TabularModel(truth.kernel, {"acid": truth.acid})
+    model = ambs.TabularModel(truth.kernel, {"acid": truth.unsafe})
     task, backup = (ambs.TabularPolicy(np.eye(5)[policy]) for policy in (truth.best(), truth.safest()))
     formula = f"P>={THRESHOLD} [ G<={horizon} !acid ]"
     shield = ambs.LookaheadShield(model, task, backup, formula, ambs.Ladder.level("A"))
-    acid, reward = jnp.asarray(truth.acid), jnp.asarray(truth.reward)
+    acid, reward = jnp.asarray(truth.unsafe), jnp.asarray(truth.reward)
 
     def one(state, key):
         proposing, shielding, moving = jax.random.split(key, 3)
@@ -59,7 +59,7 @@ def simulated(truth: Truth, horizon: int, episodes: int, seed: int) -> dict:
     by_episode = np.asarray(baths).sum(axis=0).astype(float)
     return {
         "baths": float(by_episode.mean()),
-        "half_width": half_width(list(by_episode)),
+        "half_width": float(half_width(by_episode)),
         "return": float(np.asarray(paid).sum(axis=0).mean()),
         "overridden": float(np.asarray(overridden).mean()),
         "traces": float(np.asarray(traces).mean()),
@@ -102,10 +102,10 @@ def main() -> None:
     write_text(OUT / "horizon.json", json.dumps(rows, indent=1) + "\n")
     lines = ["| map | n | exact baths | simulated | exact return | simulated | overridden | traces |", "|" + "---|" * 8]
     for row in rows:
-        lines.append(
-            f"| {row['map']} | {row['horizon']} | {row['exact_baths']:.3f} | {row['baths']:.3f} ± {row['half_width']:.3f} "
-            f"| {row['exact_return']:.2f} | {row['return']:.2f} | {100 * row['overridden']:.0f} % | {row['traces']:.0f} |"
-        )
+        baths = f"{row['exact_baths']:.3f} | {row['baths']:.3f} ± {row['half_width']:.3f}"
+        paid = f"{row['exact_return']:.2f} | {row['return']:.2f}"
+        effort = f"{100 * row['overridden']:.0f} % | {row['traces']:.0f}"
+        lines.append(f"| {row['map']} | {row['horizon']} | {baths} | {paid} | {effort} |")
     write_text(OUT / "horizon.md", "\n".join(lines) + "\n")
     draw(rows, OUT / "horizon.png")
     print("\n".join(lines))

@@ -27,7 +27,7 @@ from ambs.shield import ClassicalShield, PrescienceShield
 from ambs.tabular import TabularAgent, TabularConfig, interact, no_guard, reward_values
 from ambs.tabular.agent import Guard
 from ambs.types import Decision
-from experiments.statistics import interval
+from experiments.statistics import interval, ratio
 from experiments.tabular_figure import draw
 
 FORMULA = "P>=0.9 [ G<=30 !acid ]"
@@ -37,10 +37,12 @@ PRESCIENCE_DEPTH = 5
 MAPS = ("conveyor-figure1", "conveyor")
 AGENTS = {
     "none": "no shield",
+    "penalty": "no shield, a fixed penalty of 1",
     "A": "AMBS, ladder A",
     "B": "AMBS, ladder B",
     "C": "AMBS, ladder C",
     "paper": "AMBS, the paper's 5 of 512",
+    "blind": "AMBS, ladder A, task policy blind to refusals (the paper's)",
     "classical": "classical, P>=0.9 (exact dynamics)",
     "classical-99": "classical, P>=0.99 (exact dynamics)",
     "prescience": f"prescience, depth {PRESCIENCE_DEPTH} (simulator)",
@@ -79,15 +81,20 @@ def prescience(env, name: str, seed: int) -> Guard:
 
 def run(map: str, agent: str, seed: int, steps: int) -> dict:
     env = ambs.make(map, observation="state")
-    config = TabularConfig(FORMULA, TESTS[agent]() if agent in TESTS else None, explore_steps=EXPLORE)
+    test = TESTS["A" if agent == "blind" else agent]() if agent in (*TESTS, "blind") else None
+    config = TabularConfig(FORMULA, test, explore_steps=EXPLORE, penalty="none" if agent == "blind" else "refusals")
     guards = {
         "none": lambda: no_guard,
+        "penalty": lambda: no_guard,
         "classical": lambda: classical(env, FORMULA),
         "classical-99": lambda: classical(env, "P>=0.99 [ G<=30 !acid ]"),
         "prescience": lambda: prescience(env, map, seed),
     }
     guard = guards[agent]() if agent in guards else None
-    done = record(interact(env, TabularAgent(env, config, seed=seed, guard=guard), steps, seed=seed))
+    learner = TabularAgent(env, config, seed=seed, guard=guard)
+    if agent == "penalty":
+        learner.penalty = 1.0
+    done = record(interact(env, learner, steps, seed=seed))
     return {"map": map, "agent": agent, "seed": seed, "formula": FORMULA, "explore_steps": EXPLORE, **done.as_json()}
 
 
@@ -100,36 +107,46 @@ def job(todo: tuple[str, str, int, int]) -> None:
 
 
 def results(map: str, steps: int) -> dict[str, list[dict]]:
-    found = {
-        agent: [json.loads(one.read_text()) for one in sorted((OUT / map).glob(f"{agent}-[0-9]*-{steps}.json"))]
-        for agent in AGENTS
-    }
-    return {agent: runs for agent, runs in found.items() if runs}
+    """The runs there are, by agent and in the order of their seeds."""
+    runs: dict[str, list[dict]] = {agent: [] for agent in AGENTS}
+    for one in sorted((OUT / map).glob(f"*-{steps}.json")):
+        run = json.loads(one.read_text())
+        runs[run["agent"]].append(run)
+    return {agent: sorted(some, key=lambda run: run["seed"]) for agent, some in runs.items() if some}
 
 
 def table(map: str, steps: int) -> str:
     truth = Truth.of(ambs.make(map, observation="state").unwrapped)
     (safe, _), (blind, baths) = (truth.episode(np.eye(5)[policy]) for policy in (truth.safest(), truth.best()))
-    head = "| agent | seeds | violations | fewer | in the last 1,000 steps | final return | overridden % | traces |"
-    lines = [f"### {map}, {steps:,} steps, 95 % intervals over seeds", "", head, "|---|" + "---|" * 7]
+    head = "| agent | seeds | violations | median | fewer | in the last 1,000 | final return | overridden % | traces |"
+    lines = [f"### {map}, {steps:,} steps, 95 % intervals over seeds", "", head, "|---|" + "---|" * 8]
     runs = results(map, steps)
-    unshielded = np.mean([sum(r["violations"]) for r in runs["none"]]) if "none" in runs else np.nan
+    late = 1000 // BLOCK
+    unshielded = [float(sum(r["violations"])) for r in runs["none"]]
     for agent, some in runs.items():
         violations = [float(sum(r["violations"])) for r in some]
-        late = 1000 // BLOCK
+        traces = np.mean([sum(r["traces"]) / steps for r in some])
         columns = (
             interval(violations),
-            f"{unshielded / max(np.mean(violations), 1e-9):.1f}×" if np.mean(violations) > 0 else "∞",
+            f"{np.median(violations):.0f}",
+            "" if agent == "none" else ratio(unshielded, violations),
             interval([float(sum(r["violations"][-late:])) for r in some]),
             interval([float(np.mean(r["returns"][-late:])) for r in some], 2),
             interval([100 * sum(r["overrides"]) / steps for r in some]),
-            f"{np.mean([sum(r['traces']) / steps for r in some]):.0f}",
+            f"{traces:.0f}" if agent in (*TESTS, "blind") else "",
         )
         lines.append(f"| {AGENTS[agent]} | {len(some)} | " + " | ".join(columns) + " |")
+    difference = [
+        float(np.mean(a["returns"][-late:]) - np.mean(b["returns"][-late:]))
+        for a, b in zip(runs["A"], runs["none"], strict=False)
+    ]
     lines += [
         "",
-        f"Exact, in 100 steps: the best policy blind to acid delivers {blind:.2f} with {baths:.2f} baths; the best one "
-        f"that stays out of acid wherever that can be helped delivers {safe:.2f}.",
+        f"Final return of ladder A minus no shield, seed by seed: {interval(difference, 2)}.",
+        f"Violations without a shield, seed by seed: {', '.join(f'{v:.0f}' for v in unshielded)}.",
+        "",
+        f"Exact, in 100 steps: the best stationary policy blind to acid delivers {blind:.2f} with {baths:.2f} baths;",
+        f"the best one that stays out of acid wherever that can be helped delivers {safe:.2f}.",
     ]
     return "\n".join(lines) + "\n"
 

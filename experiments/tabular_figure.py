@@ -7,17 +7,19 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy import stats
 
 from ambs.runs.tabular.figure import save
 from ambs.runs.tabular.record import BLOCK
+from experiments.statistics import half_width
 
 _HUES = {
     "none": "#c44536",
+    "penalty": "#e59a8f",
     "A": "#2a7f62",
     "B": "#4aa88a",
     "C": "#8fcfba",
     "paper": "#35618f",
+    "blind": "#7fa6cc",
     "classical": "#c98a1b",
     "classical-99": "#7a5510",
     "prescience": "#8b5fa8",
@@ -43,5 +45,5 @@ def _band(axes, curves: np.ndarray, name: str, colour: str, first: int = 1) -> N
     mean = curves.mean(axis=0)
     axes.plot(steps, mean, color=colour, lw=1.8, label=name)
     if len(curves) > 1:
-        half = stats.t.ppf(0.975, len(curves) - 1) * stats.sem(curves, axis=0)
+        half = half_width(curves)
         axes.fill_between(steps, np.maximum(mean - half, 0), mean + half, color=colour, alpha=0.15, lw=0)

@@ -119,6 +119,9 @@ def test_mistakes_in_files_name_the_place(run_ambs, tmp_path, transitions, label
         (["tests", "--p0", "0.1", "--delta", "0"], ["delta is 0"]),
         (["tests", "--delta", "0.1"], ["--p0"]),
         (["train", "--seed", "-1"], ["seed is -1"]),
+        (["train", "--seed", "99999999999999999999"], ["seed", "2^32"]),
+        (["train", "--steps", "150"], ["150", "multiple of 100"]),
+        (["train", "--formula", "P>=0.99 [ G<=30 !acid ]", "--test", "A"], ["tolerates only 0.01"]),
         (["train", "--steps", "0"], ["number of steps is 0"]),
         (["train", "--formula", "P>=0.9 [ G<=0 !acid ]"], ["at least 1 ahead"]),
         (["train", "--formula", "P>=0.9 [ F !acid ]"], ["no step bound"]),
@@ -201,8 +204,8 @@ def test_train_leaves_a_figure_and_numbers(run_ambs, tmp_path):
         assert len(metrics[name]["returns"]) == 3
         assert numbers["violations"] == sum(metrics[name]["violations"])
     assert summary["agents"]["shielded"]["traces_per_decision"] >= 16
-    # By exact planning, elsewhere in these tests too.
-    assert summary["best_return_without_acid"] == pytest.approx(6.350, abs=5e-4)
+    # The best stationary policy makes 6.350; one that knows the time left a little more.
+    assert 6.35 < summary["most_that_a_safe_policy_delivers"] < 6.40
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,15 @@
 """`ambs envs`: what there is, for a person and for a machine."""
 
 import json
+import subprocess
+import sys
 
 import gymnasium
 import pytest
 
 import ambs
 from ambs.envs import CATALOGUE
+from ambs.envs.atari.game import AtariGame
 
 
 def listed(run_ambs, *arguments):
@@ -63,3 +66,18 @@ def test_an_unknown_name_offers_the_nearest(run_ambs, more):
     assert (code, out) == (2, "")
     assert err.startswith('error: there is no environment "conveyer"; did you mean conveyor')
     assert err.count("\n") == 1
+
+
+def test_gymnasium_does_not_send_users_elsewhere():
+    """ale-py has a Seaquest-v4, which is no newer version of ours. In a process of its own: pytest has other filters."""
+    made = subprocess.run(
+        [sys.executable, "-c", "import gymnasium; gymnasium.make('ambs:Seaquest-v0').reset()"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert (made.returncode, made.stderr) == (0, "")
+
+
+def test_our_ids_win_over_those_of_ale_py():
+    import ale_py  # noqa: F401
+
+    assert isinstance(gymnasium.make("ambs:Breakout-v0").unwrapped, AtariGame)

@@ -62,21 +62,20 @@ class Train:
         from ambs.runs.tabular.training import Settings, conveyor, open_world, train
 
         settings = Settings(self.formula, self.test, self.steps, self.explore_steps, self.seed)
-        env = open_world(self.env, self.map, settings.safe)
-        truth = Truth.of(conveyor(env))
+        env = open_world(self.env, self.map, settings.config.safe)
+        best_safe = Truth.of(conveyor(env), settings.config.safe).most(safe=True)
         folder = self.run_dir or Path("runs") / (self.map.stem if self.map else self.env)
         folder.mkdir(parents=True, exist_ok=True)
         with _bars(quiet=self.json) as bars:
             training = train(env, settings, lambda steps, name: _shown(bars, steps, name, settings.steps))
-        best_safe = _per_step(truth)
         picture = folder / "training.png"
-        draw(training, conveyor(env), f"{self.map or self.env}     {settings.bound}", best_safe, picture)
+        draw(training, conveyor(env), f"{self.map or self.env}     {settings.config.bound}", best_safe, picture)
         summary = {
             "env": str(self.map or self.env),
             **asdict(settings),
-            "formula": str(settings.bound),
+            "formula": str(settings.config.bound),
             "agents": {"shielded": _numbers(training.shielded), "unshielded": _numbers(training.unshielded)},
-            "best_return_without_acid": round(best_safe, 4),
+            "most_that_a_safe_policy_delivers": round(best_safe, 4),
             "figure": str(picture),
         }
         metrics = {"shielded": training.shielded.as_json(), "unshielded": training.unshielded.as_json()}
@@ -97,22 +96,15 @@ def _bars(*, quiet: bool) -> Progress:
 def _shown(bars: Progress, steps: Iterable[Step], name: str, total: int) -> Iterator[Step]:
     bar, falls = bars.add_task(name, total=total, falls=0), 0
     for step in steps:
-        falls += step.cost > 0
+        falls += step.violated
         bars.update(bar, advance=1, falls=falls)
         yield step
-
-
-def _per_step(truth: Any) -> float:
-    """Deliveries in 100 steps of the best policy that stays out of acid wherever that can be helped."""
-    import numpy as np
-
-    return truth.episode(np.eye(5)[truth.safest()])[0]
 
 
 def _numbers(run: Any) -> dict[str, float | int]:
     return {
         "violations": sum(run.violations),
-        "violations_last_1000": run.late_violations(),
+        "violations_late": run.late_violations(),
         "final_return": round(run.final_return(), 3),
         "overrides": sum(run.overrides),
         "traces_per_decision": round(sum(run.traces) / run.steps, 1),
@@ -125,16 +117,17 @@ def _report(training: Training, summary: dict[str, Any], folder: Path) -> None:
     out.print(f"{summary['env']}, {steps:,} steps, seed {seed}   {summary['formula']}", markup=False)
     shielded, unshielded = summary["agents"]["shielded"], summary["agents"]["unshielded"]
     table = Table("", "with the shield", "without")
+    late = min(1000, steps)
     for key, words in (
         ("violations", "violations"),
-        ("violations_last_1000", "in the last 1,000 steps"),
+        ("violations_late", f"in the last {late:,} steps"),
         ("final_return", "deliveries in 100 steps, at the end"),
     ):
         table.add_row(words, str(shielded[key]), str(unshielded[key]))
     table.add_row("actions overridden", str(shielded["overrides"]), "")
     table.add_row("traces a decision", str(shielded["traces_per_decision"]), "")
     out.print(table)
-    best = summary["best_return_without_acid"]
-    out.print(f"The most that any policy delivers without touching acid: {best:.2f} in 100 steps (exact).")
+    best = summary["most_that_a_safe_policy_delivers"]
+    out.print(f"The most that a policy delivers which is as safe as can be: {best:.2f} in 100 steps (exact).")
     out.print(f"figure   {summary['figure']}", markup=False)
     out.print(f"numbers  {folder / 'summary.json'}, {folder / 'metrics.json'}", markup=False)

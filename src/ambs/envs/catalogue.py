@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from typing import Any
 
 import gymnasium
@@ -13,7 +14,9 @@ from ambs.envs.minatar import specs as minatar_specs
 from ambs.envs.spec import EnvSpec
 from ambs.errors import AmbsError
 
-CATALOGUE: dict[str, EnvSpec] = {spec.name: spec for spec in (*atari_specs.SPECS, *minatar_specs.SPECS, *conveyor_specs.SPECS)}
+CATALOGUE: dict[str, EnvSpec] = {
+    spec.name: spec for spec in (*atari_specs.SPECS, *minatar_specs.SPECS, *conveyor_specs.SPECS)
+}
 
 
 def find(name: str) -> EnvSpec:
@@ -36,9 +39,13 @@ def register() -> None:
     """Makes the ids known to Gymnasium: `gymnasium.make("ambs:Seaquest-v0")`.
 
     ale-py knows some of these names too, as versions of its own that it has given up (`Seaquest-v0`), and registers
-    them whenever it is first imported; so it is imported here, and ours come after.
+    them whenever it is first imported; so it is imported here, and ours come after. Its `Seaquest-v4` is no newer
+    version of ours, so Gymnasium's advice to change to that is not passed on.
     """
     import ale_py  # noqa: F401
+
+    ours = "|".join(spec.id for spec in CATALOGUE.values())
+    warnings.filterwarnings("ignore", rf".*The environment (ambs:)?({ours}) is out of date", DeprecationWarning)
 
     for spec in CATALOGUE.values():
         gymnasium.registry.pop(spec.id, None)

@@ -19,8 +19,9 @@ guard is part of its world, and a proposal that is always refused is worth what 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
@@ -29,7 +30,8 @@ import jax
 import numpy as np
 from jaxtyping import Bool
 
-from ambs.errors import AmbsError, positive_integer, probability
+from ambs.errors import AmbsError, FormulaError, positive_integer, probability
+from ambs.logic import holds, require_atoms, syntax
 from ambs.shield import LookaheadShield, StatTest, safety_formula
 from ambs.tabular.counts import VisitCounts
 from ambs.tabular.model import TabularModel, TabularPolicy
@@ -62,7 +64,11 @@ class TabularConfig:
     """What the task policy pays for a violation: "none", or what its "refusals" have taught it."""
 
     def __post_init__(self) -> None:
-        safety_formula(self.formula)
+        path = self.bound.path
+        if not isinstance(path, syntax.Globally) or path.steps.lower:
+            raise FormulaError(f"a tabular agent keeps formulas of the form P>=p [ G<=n safe ], not '{self.bound}'.")
+        if not (math.isfinite(self.optimism) and self.optimism >= 0):
+            raise AmbsError(f"optimism is {self.optimism:g}, and has to be a number of at least 0.")
         probability("exploration", self.exploration, closed=True)
         probability("discount", self.discount)
         positive_integer("replan_every", self.replan_every)
@@ -71,6 +77,21 @@ class TabularConfig:
             raise AmbsError(f"penalty is {self.penalty!r}, and has to be 'refusals' or 'none'.")
         if self.explore_steps < 0:
             raise AmbsError(f"explore_steps is {self.explore_steps}, and cannot be negative.")
+
+    @property
+    def bound(self) -> syntax.ProbabilityBound:
+        """P>=1-Δ [ G<=T Ψ ], also when only Ψ was given."""
+        return safety_formula(self.formula)
+
+    @property
+    def safe(self) -> syntax.StateFormula:
+        """Ψ alone."""
+        return self.bound.path.operand  # type: ignore[attr-defined]
+
+    @property
+    def horizon(self) -> int:
+        """T."""
+        return self.bound.path.steps.upper  # type: ignore[attr-defined]
 
 
 @dataclass
@@ -82,10 +103,11 @@ class Step:
     played: int
     following: int
     reward: float
-    cost: float
+    violated: bool
+    """Ψ does not hold in the state that follows."""
+    terminated: bool
+    truncated: bool
     decision: Decision | None
-    episode_over: bool
-    labels: dict[str, bool] = field(default_factory=dict)
 
 
 # The least and the most that a violation costs the task policy once it has been refused (a delivery pays 1), and what
@@ -106,6 +128,8 @@ class TabularAgent:
     def __init__(
         self, env: gymnasium.Env[Any, Any], config: TabularConfig, *, seed: int, guard: Guard | None = None
     ) -> None:
+        if isinstance(seed, bool) or not 0 <= seed < 2**32:
+            raise AmbsError(f"the seed is {seed}, and has to be a whole number from 0 to 2^32 - 1.")
         for name, space in (("observations", env.observation_space), ("actions", env.action_space)):
             if not isinstance(space, gymnasium.spaces.Discrete) or space.start != 0:
                 raise AmbsError(f"a tabular agent needs {name} that are numbered from 0, and these are {space}.")
@@ -126,7 +150,6 @@ class TabularAgent:
     def replan(self) -> None:
         """Plans both policies anew, and gives the shield the model as it is now known."""
         config = self.config
-        bound = safety_formula(config.formula)
         exploring = self.steps < config.explore_steps
         safe = ~np.append(self.unsafe, True)
         kernel = self.world.kernel(caution=0.0 if exploring else 1.0)
@@ -137,7 +160,7 @@ class TabularAgent:
         self.probs = (1 - share) * best + share / self.actions
         if self.guard is not None:
             return
-        steps = bound.path.steps.upper  # type: ignore[attr-defined]
+        steps = config.horizon
         pessimistic = self.world.kernel(caution=1.0)
         allowed = safest_actions(safety_values(pessimistic, safe, steps))
         safest = reward_values(pessimistic, self.world.mean_reward(), config.discount, allowed=allowed).argmax(axis=1)
@@ -146,7 +169,7 @@ class TabularAgent:
         model = TabularModel(kernel, {"violation": ~safe}, width=width)
         task, backup = TabularPolicy(self.probs), TabularPolicy.greedy(safest, self.actions)
         if self.shield is None:
-            formula = f"P>={bound.threshold!r} [ G<={steps} !violation ]"
+            formula = f"P>={config.bound.threshold!r} [ G<={steps} !violation ]"
             self.shield = LookaheadShield(model, task, backup, formula, config.test)
         else:
             self.shield = eqx.tree_at(lambda s: (s.model, s.task, s.backup), self.shield, (model, task, backup))
@@ -164,11 +187,11 @@ class TabularAgent:
         """Counts what happened; plans anew when it was something new, and every now and then."""
         action = step.played if self.guard is None else step.proposed
         surprised = bool(self.world.visits[step.state, action] < self.config.known_after)
-        self.world.add(step.state, action, step.following, step.reward, step.cost > 0)
+        self.world.add(step.state, action, step.following, step.reward, violated=step.violated, ended=step.terminated)
         self.steps += 1
         if self.guard is None and step.decision is not None:
             surprised |= self._heed(bool(step.decision.overridden))
-        if step.cost > 0:
+        if step.violated:
             surprised |= not self.unsafe[step.following]
             self.unsafe[step.following] = True
         if surprised or self.steps % self.config.replan_every == 0 or self.steps == self.config.explore_steps:
@@ -185,18 +208,22 @@ class TabularAgent:
 
 def interact(env: gymnasium.Env[Any, Any], agent: TabularAgent, steps: int, *, seed: int) -> Iterator[Step]:
     """Lets the agent act and learn for `steps` steps, episode after episode."""
-    state, _ = env.reset(seed=seed)
+    state, info = env.reset(seed=seed)
+    if "labels" not in info:
+        raise AmbsError(f"{env} puts no labels into its info; wrap it with ambs.labelled.")
+    require_atoms(agent.config.safe, info["labels"])
     for _ in range(steps):
         proposed, decision = agent.act(int(state))
         played = proposed if decision is None else int(decision.action)
         following, reward, terminated, truncated, info = env.step(played)
+        violated = not holds(agent.config.safe, info["labels"])
         step = Step(
-            int(state), proposed, played, int(following), float(reward), float(info["cost"]), decision,
-            bool(terminated or truncated), dict(info["labels"]),
+            int(state), proposed, played, int(following), float(reward), violated, bool(terminated), bool(truncated),
+            decision,
         )  # fmt: skip
         agent.learn(step)
         yield step
-        state = env.reset()[0] if step.episode_over else following
+        state = env.reset()[0] if terminated or truncated else following
 
 
 def no_guard(state: int, proposed: int) -> Decision:

@@ -13,18 +13,23 @@ class VisitCounts:
 
     An unknown pair leads, with probability `caution`, to an unsafe sink from which nothing returns, else nowhere (it
     stays where it is). With caution 1 the model is pessimistic: whatever passes through unknown pairs is unsafe, as a
-    certificate needs it. With caution 0 the unknown counts as safe, as exploration needs it.
+    certificate needs it. With caution 0 the unknown counts as safe, as exploration needs it. A state that ended an
+    episode is known without being left: what was true when it ended stays true, and nothing more is earned.
     """
 
     def __init__(self, states: int, actions: int) -> None:
         self.transitions: Float[np.ndarray, "states actions states"] = np.zeros((states, actions, states))
         self.reward: Float[np.ndarray, "states actions"] = np.zeros((states, actions))
         self.harmful: Bool[np.ndarray, "states actions"] = np.zeros((states, actions), bool)
+        self.terminal: Bool[np.ndarray, " states"] = np.zeros(states, bool)
 
-    def add(self, state: int, action: int, following: int, reward: float, violated: bool = False) -> None:
+    def add(
+        self, state: int, action: int, following: int, reward: float, *, violated: bool = False, ended: bool = False
+    ) -> None:
         self.transitions[state, action, following] += 1
         self.reward[state, action] += reward
         self.harmful[state, action] |= violated
+        self.terminal[following] |= ended
 
     @property
     def visits(self) -> Float[np.ndarray, "states actions"]:
@@ -37,10 +42,11 @@ class VisitCounts:
         visits = self.visits[:, :, None]
         kernel = np.zeros((states + 1, actions, states + 1))
         kernel[:-1, :, :-1] = self.transitions / np.maximum(visits, 1)
-        unknown = visits[:, :, 0] == 0
+        unknown = (visits[:, :, 0] == 0) & ~self.terminal[:, None]
         kernel[:-1, :, -1][unknown] = caution
         stay = np.broadcast_to(np.eye(states)[:, None, :], self.transitions.shape)
         kernel[:-1, :, :-1][unknown] = (1 - caution) * stay[unknown]
+        kernel[:-1, :, :-1][self.terminal] = stay[self.terminal]
         kernel[-1, :, -1] = 1
         return kernel
 
@@ -51,5 +57,5 @@ class VisitCounts:
         its outcome would else be believed for ever. A pair that has led to a violation is hoped for no more.
         """
         visits = self.visits
-        left = np.where(self.harmful, 0.0, np.maximum(1 - visits / tries, 0.0))
+        left = np.where(self.harmful | self.terminal[:, None], 0.0, np.maximum(1 - visits / tries, 0.0))
         return np.vstack([self.reward / np.maximum(visits, 1) + hope * left, np.zeros(visits.shape[1])])

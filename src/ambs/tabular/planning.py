@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float
 
+from ambs.errors import AmbsError, probability
+
 Kernel = Float[np.ndarray, "states actions states"]
 Values = Float[np.ndarray, " states"]
 ActionValues = Float[np.ndarray, "states actions"]
@@ -24,6 +26,11 @@ def reward_values(
 
     Only `allowed` actions count, if given; each state has to have one.
     """
+    probability("discount", discount)
+    if not np.all(np.isfinite(reward)):
+        raise AmbsError("the rewards are not all finite numbers, so no policy is the best for them.")
+    if allowed is not None and not np.all(np.any(allowed, axis=1)):
+        raise AmbsError(f"state {int(np.argmin(np.any(allowed, axis=1)))} has no allowed action, and needs one.")
     value = np.zeros(kernel.shape[0])
     bar = 0.0 if allowed is None else np.where(allowed, 0.0, -np.inf)
     while True:

@@ -8,7 +8,16 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from ambs.verify import calibration, learned, theorem1, theorem2, theorem3
+from ambs.verify import (
+    calibration,
+    counterexamples,
+    learned,
+    negligible,
+    theorem1,
+    theorem2,
+    theorem3,
+    theorem3_models,
+)
 from ambs.verify.settings import Job, Settings, Tables
 
 EXPERIMENTS: dict[str, Callable[[Settings], list[Job]]] = {
@@ -17,6 +26,9 @@ EXPERIMENTS: dict[str, Callable[[Settings], list[Job]]] = {
     "theorem 3": theorem3.jobs,
     "learned models": learned.jobs,
     "calibration": calibration.jobs,
+    "counterexamples": counterexamples.jobs,
+    "theorem 3, whole models": theorem3_models.jobs,
+    "theorem 3, negligible actions": negligible.jobs,
 }
 
 

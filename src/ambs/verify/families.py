@@ -14,8 +14,7 @@ from scipy import sparse
 
 from ambs.envs import ACTIONS, Conveyor
 from ambs.logic import FiniteModel, check, parse
-from ambs.tabular.planning import reward_values, safest_actions, safety_values
-from ambs.verify.settings import HORIZON
+from ambs.runs.tabular.exact import Truth
 
 POLICIES = ("blind", "random", "tipsy", "safe")
 
@@ -37,6 +36,17 @@ def hazard(alpha: float) -> FiniteModel:
     With α = 0 it is the truth, and with α > 0 the model, of the counterexample to Theorem 2 as printed.
     """
     return FiniteModel.chain(np.array([[1 - alpha, alpha], [0.0, 1.0]]), {"unsafe": np.array([False, True])})
+
+
+def swap(share: float) -> FiniteModel:
+    """From state 0 to state 1, safe, or state 2, unsafe, evenly; then these change places with probability `share`.
+
+    Half of the traces are in each of the two at any time, whatever the share; but only who stays in 1 is safe:
+    μ(0) = (1 - share)^(n-1) / 2. With share 0 it is the truth, and with another the model, of the counterexample to
+    the proof of Theorem 2, which looks at where traces are and not at where they have been.
+    """
+    kernel = np.array([[0.0, 0.5, 0.5], [0.0, 1 - share, share], [0.0, share, 1 - share]])
+    return FiniteModel.chain(kernel, {"unsafe": np.array([False, False, True])})
 
 
 def towards_unsafe(chain: FiniteModel, alpha: float) -> FiniteModel:
@@ -83,6 +93,18 @@ def rare_hazard_mdp(
     return FiniteModel.mdp(kernel, {"unsafe": np.arange(states) == states - 1})
 
 
+def coins_mdp(actions: int) -> FiniteModel:
+    """Two safe states between which the first action throws a fair coin; every other action ends in the third, unsafe.
+
+    What a policy hardly ever does is here all that is dangerous, and shares no successor with what it does.
+    """
+    kernel = np.zeros((3, actions, 3))
+    kernel[:2, 0, :2] = 0.5
+    kernel[:2, 1:, 2] = 1
+    kernel[2, :, 2] = 1
+    return FiniteModel.mdp(kernel, {"unsafe": np.arange(3) == 2})
+
+
 def random_policy(rng: np.random.Generator, model: FiniteModel) -> Float[np.ndarray, "states actions"]:
     actions = model.choices // model.states
     return rng.dirichlet(np.ones(actions), model.states)
@@ -100,17 +122,13 @@ def conveyor_policy(map: str, policy: str) -> Float[np.ndarray, "states 5"]:
     """One of four policies that are risky in different ways.
 
     `blind` delivers most and does not know of acid; `random` is uniform; `tipsy` is blind, but one action in five is
-    random; `safe` delivers most among the actions that are safest over the paper's horizon.
+    random; `safe` delivers most among the actions that are safest.
     """
-    mdp, actions = conveyor(map), len(ACTIONS)
-    uniform = np.full((mdp.states, actions), 1 / actions)
+    truth, actions = Truth.of(Conveyor(map)), len(ACTIONS)
+    uniform = np.full((len(truth.kernel), actions), 1 / actions)
     if policy == "random":
         return uniform
-    kernel = mdp.kernel.toarray().reshape(mdp.states, actions, mdp.states)
-    safest = safest_actions(safety_values(kernel, safe_states(mdp), HORIZON)) if policy == "safe" else None
-    value = reward_values(kernel, Conveyor(map).rewards(), 0.99, allowed=safest)
-    # The first of equals, on every machine.
-    greedy = np.eye(actions)[(value > value.max(axis=1, keepdims=True) - 1e-5).argmax(axis=1)]
+    greedy = np.eye(actions)[truth.safest() if policy == "safe" else truth.best()]
     return 0.8 * greedy + 0.2 * uniform if policy == "tipsy" else greedy
 
 

@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from jaxtyping import Float
 
 from ambs.bounds import model_error
 from ambs.logic import FiniteModel, robust_bounded_globally
@@ -17,19 +19,36 @@ from ambs.verify import families
 from ambs.verify.settings import Job, Row, Settings, Tables
 from ambs.verify.statistics import observed
 
-Draw = Callable[[np.random.Generator], FiniteModel]
-FAMILIES: tuple[tuple[str, int, Draw], ...] = (
-    ("dense", 20, lambda rng: families.random_mdp(rng, 20, 2, 20)),
-    ("sparse, 4 successors", 20, lambda rng: families.random_mdp(rng, 20, 4, 4)),
-    ("sparse, 4 successors", 100, lambda rng: families.random_mdp(rng, 100, 4, 4)),
-    ("rare hazard .005", 20, lambda rng: families.rare_hazard_mdp(rng, 20, 2, 0.005)),
-    ("rare hazard .001", 100, lambda rng: families.rare_hazard_mdp(rng, 100, 2, 0.001)),
+
+@dataclass(frozen=True)
+class Family:
+    """MDPs, and what draws one, and a policy for it; the policy is drawn at random if it is not chosen."""
+
+    name: str
+    states: int
+    draw: Callable[[np.random.Generator], FiniteModel]
+    policy: Callable[[np.random.Generator, FiniteModel], Float[np.ndarray, "states actions"]] = families.random_policy
+
+
+FAMILIES = (
+    Family("dense", 20, lambda rng: families.random_mdp(rng, 20, 2, 20)),
+    Family("sparse, 4 successors", 20, lambda rng: families.random_mdp(rng, 20, 4, 4)),
+    Family("sparse, 4 successors", 100, lambda rng: families.random_mdp(rng, 100, 4, 4)),
+    Family("rare hazard .005", 20, lambda rng: families.rare_hazard_mdp(rng, 20, 2, 0.005)),
+    Family("rare hazard .001", 100, lambda rng: families.rare_hazard_mdp(rng, 100, 2, 0.001)),
+    Family("conveyor small", 27, lambda _: families.conveyor("small")),
+    Family(
+        "conveyor long-belt, blind policy",
+        44,
+        lambda _: families.conveyor("long-belt"),
+        lambda _, mdp: families.conveyor_policy("long-belt", "blind"),
+    ),
 )
 VISITS, HORIZONS = (20, 200), (1, 5, 30)
 
 
 def jobs(settings: Settings) -> list[Job]:
-    return [partial(_rows, settings, *family, visits) for family in FAMILIES for visits in VISITS]
+    return [partial(_rows, settings, family, visits) for family in FAMILIES for visits in VISITS]
 
 
 def counted(rng: np.random.Generator, mdp: FiniteModel, visits: int) -> FiniteModel:
@@ -41,18 +60,19 @@ def counted(rng: np.random.Generator, mdp: FiniteModel, visits: int) -> FiniteMo
     return FiniteModel.mdp(counts.kernel(1.0)[:-1, :, :-1], mdp.labels, mdp.initial)
 
 
-def _rows(settings: Settings, name: str, states: int, draw: Draw, visits: int, rng: np.random.Generator) -> Tables:
+def _rows(settings: Settings, family: Family, visits: int, rng: np.random.Generator) -> Tables:
     chains = []
     for _ in range(settings.learned):
-        mdp = draw(rng)
-        policy = families.random_policy(rng, mdp)
+        mdp = family.draw(rng)
+        policy = family.policy(rng, mdp)
         chains.append((mdp.under(policy), counted(rng, mdp, visits).under(policy)))
     rows, points = [], []
     for horizon in HORIZONS:
         found = [_compare(truth, learned, horizon) for truth, learned in chains]
-        rows.append({"family": name, "states": states, "visits": visits, "horizon": horizon, **_summary(found)})
+        named = {"family": family.name, "states": family.states, "visits": visits, "horizon": horizon}
+        rows.append({**named, **_summary(found)})
         points += [
-            {"family": name, "horizon": horizon, **{key: round(float(each[key].max()), 8) for key in each}}
+            {"family": family.name, "horizon": horizon, **{key: round(float(each[key].max()), 8) for key in each}}
             for each in found
         ]
     return {"learned": rows, "learned_points": points}

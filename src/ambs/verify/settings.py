@@ -49,6 +49,11 @@ class Settings:
         return 3 if self.quick else 30
 
     @property
+    def experiences(self) -> int:
+        """How often a whole model is counted anew; more would take long, and the claims are about 1 in 20."""
+        return max(1, self.repeats // 4)
+
+    @property
     def decisions(self) -> int:
         """Decisions of the shield for every state and action, each with a model of its own if it is learned."""
         return 2 if self.quick else 20

@@ -37,6 +37,8 @@ def cases(settings: Settings) -> list[tuple[str, int, int, Chains]]:
             for map in maps
             for policy in ("blind", "random")
         ),
+        ("counterexample: hazard ε/n", HORIZON, 1, lambda _: families.hazard(EPSILON / HORIZON)),
+        ("counterexample: equal marginals, kept", 2, 1, lambda _: families.swap(0.0)),
     ]
 
 

@@ -16,7 +16,7 @@ from ambs.types import Decision
 @pytest.fixture(scope="module")
 def trained():
     settings = Settings(steps=300, explore_steps=200, seed=2)
-    env = open_world("conveyor", None, settings.safe)
+    env = open_world("conveyor", None, settings.config.safe)
     return env, train(env, settings, lambda steps, name: steps)
 
 
@@ -38,7 +38,7 @@ def test_a_picture_is_drawn(trained, tmp_path):
 
 def steps(count, **fields):
     decision = Decision(0, fields.pop("overridden", False), 1.0, 1.0, 1.0, 16)
-    return [Step(3, 0, 0, 3, 0.5, 10.0, decision, False) for _ in range(count)]
+    return [Step(3, 0, 0, 3, 0.5, True, False, False, decision) for _ in range(count)]
 
 
 def test_blocks_are_summed_and_the_rest_is_left_out():
@@ -52,7 +52,7 @@ def test_blocks_are_summed_and_the_rest_is_left_out():
 
 def test_the_formula_decides_what_costs():
     """A robot that must not ride is charged on the belt, and not in the acid."""
-    env = open_world("conveyor", None, Settings("!belt").safe)
+    env = open_world("conveyor", None, Settings("!belt").config.safe)
     truth = Truth.of(conveyor(env))
     env.reset(seed=0)
     costs = set()
@@ -60,7 +60,7 @@ def test_the_formula_decides_what_costs():
         _, _, _, _, info = env.step(env.action_space.sample())
         costs.add((info["labels"]["belt"], info["labels"]["acid"], info["cost"] > 0))
     assert costs <= {(False, False, False), (True, False, True), (False, True, False)}
-    assert np.any(truth.acid)
+    assert np.any(truth.unsafe)
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,7 @@ def test_the_formula_decides_what_costs():
         ({"formula": "P>=0.9 [ G<=0 !acid ]"}, "at least 1 ahead"),
         ({"test": "D"}, "choose one of auto, A, B, C, paper"),
         ({"steps": 0}, "number of steps is 0"),
-        ({"steps": 50}, "at least 100"),
-        ({"seed": -1}, "seed is -1"),
+        ({"steps": 150}, "multiple of 100"),
     ],
 )
 def test_settings_that_cannot_be(wrong, message):
@@ -82,9 +81,9 @@ def test_settings_that_cannot_be(wrong, message):
 def test_a_test_that_is_too_lax_for_the_formula_is_refused():
     settings = Settings("P>=0.99 [ G<=30 !acid ]", test="A")
     with pytest.raises(FormulaError, match="tolerates only 0.01"):
-        settings.agent(open_world("conveyor", None, settings.safe), shielded=True)
+        settings.agent(open_world("conveyor", None, settings.config.safe), shielded=True)
 
 
 def test_a_formula_about_other_atoms():
     with pytest.raises(FormulaError, match='no atom "lava"'):
-        open_world("conveyor", None, Settings("!lava").safe)
+        open_world("conveyor", None, Settings("!lava").config.safe)

@@ -57,7 +57,7 @@ def record(steps: Iterable[Step]) -> Record:
             run.refused[step.state] = run.refused.get(step.state, 0) + 1
         if len(block) == BLOCK:
             run.returns.append(float(sum(one.reward for one in block)))
-            run.violations.append(sum(one.cost > 0 for one in block))
+            run.violations.append(sum(one.violated for one in block))
             run.overrides.append(sum(bool(one.decision.overridden) for one in block if one.decision is not None))
             run.traces.append(sum(int(one.decision.traces) for one in block if one.decision is not None))
             block = []

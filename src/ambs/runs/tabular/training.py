@@ -11,10 +11,10 @@ import gymnasium
 
 from ambs.envs import Conveyor
 from ambs.envs.catalogue import find
-from ambs.errors import AmbsError, FormulaError, positive_integer
+from ambs.errors import AmbsError, positive_integer
 from ambs.logic import syntax
 from ambs.runs.tabular.record import BLOCK, Record, record
-from ambs.shield import Fixed, Ladder, StatTest, safety_formula
+from ambs.shield import Fixed, Ladder, StatTest
 from ambs.tabular import TabularAgent, TabularConfig, interact, no_guard
 from ambs.tabular.agent import Step
 
@@ -43,29 +43,19 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        path = self.bound.path
-        if not isinstance(path, syntax.Globally) or path.steps.lower:
-            raise FormulaError(f"a tabular agent keeps formulas of the form P>=p [ G<=n safe ], not '{self.bound}'.")
         if self.test not in TESTS:
             raise AmbsError(f'there is no test "{self.test}"; choose one of {", ".join(TESTS)}.')
-        if positive_integer("the number of steps", self.steps) < BLOCK:
-            raise AmbsError(f"the number of steps is {self.steps}, and has to be at least {BLOCK}.")
-        if self.seed < 0:
-            raise AmbsError(f"the seed is {self.seed}, and has to be at least 0.")
+        if positive_integer("the number of steps", self.steps) % BLOCK:
+            raise AmbsError(f"the number of steps is {self.steps}, and has to be a multiple of {BLOCK}.")
+        # What is wrong with the formula is said here, before a world is made.
+        _ = self.config
 
     @property
-    def bound(self) -> syntax.ProbabilityBound:
-        """P>=1-Δ [ G<=T Ψ ], also when only Ψ was given."""
-        return safety_formula(self.formula)
-
-    @property
-    def safe(self) -> syntax.StateFormula:
-        """Ψ alone, which the environment turns into cost."""
-        return self.bound.path.operand  # type: ignore[attr-defined]
+    def config(self) -> TabularConfig:
+        return TabularConfig(self.formula, TESTS[self.test](), explore_steps=self.explore_steps)
 
     def agent(self, env: gymnasium.Env[Any, Any], *, shielded: bool) -> TabularAgent:
-        config = TabularConfig(str(self.bound), TESTS[self.test](), explore_steps=self.explore_steps)
-        return TabularAgent(env, config, seed=self.seed, guard=None if shielded else no_guard)
+        return TabularAgent(env, self.config, seed=self.seed, guard=None if shielded else no_guard)
 
 
 @dataclass

@@ -1,0 +1,102 @@
+"""What a run reports while it runs: `metrics.jsonl`, `scores.jsonl`, and the same for TensorBoard.
+
+A row is written by one call as soon as it is there, so a kill leaves at most one half row, and that is dropped on
+resume along with all rows that are later than the checkpoint: the steps between are made again, and counted once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ambs.errors import AmbsError
+from ambs.files import replacing
+from ambs.runs.storage.plain import scalar
+
+
+class MetricsLog:
+    """The logs of a run, open for more rows.
+
+    Write a step's rows before its checkpoint: those up to the checkpoint's step are what a resumed run keeps.
+
+    Args:
+        folder: The run's.
+        step: Of the checkpoint that the run goes on from, 0 for none; later rows are dropped.
+        tensorboard: Whether to write event files too, in the folder `tensorboard`.
+    """
+
+    def __init__(self, folder: Path, step: int = 0, *, tensorboard: bool = False) -> None:
+        self._paths = {name: folder / f"{name}.jsonl" for name in ("metrics", "scores")}
+        self._files: dict[str, BinaryIO] = {}
+        try:
+            for name, path in self._paths.items():
+                truncate_after(path, step)
+                # Unbuffered: a row is in the system's hands when `_append` returns.
+                self._files[name] = path.open("ab", buffering=0)
+        except OSError as error:
+            raise AmbsError(f"the logs in {folder} cannot be written: {error.strerror}.") from error
+        self._events = _events(folder / "tensorboard", step) if tensorboard else None
+
+    def metrics(self, step: int, values: Mapping[str, Any]) -> None:
+        """One row of whatever was measured, as of `step` environment steps."""
+        self._append("metrics", step, values, prefix="")
+
+    def score(self, step: int, *, episode_return: float, length: int, violations: int, **more: Any) -> None:
+        """One row for an episode that ended at `step`."""
+        row = {"return": episode_return, "length": length, "violations": violations, **more}
+        self._append("scores", step, row, prefix="episode/")
+
+    def close(self) -> None:
+        for file in self._files.values():
+            file.close()
+        if self._events is not None:
+            self._events.close()
+
+    def __enter__(self) -> MetricsLog:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _append(self, name: str, step: int, values: Mapping[str, Any], prefix: str) -> None:
+        row = {"step": step} | {key: scalar(key, value) for key, value in values.items()}
+        line = json.dumps(row, allow_nan=False).encode() + b"\n"
+        try:
+            if self._files[name].write(line) != len(line):
+                raise OSError(None, "the disk is full")
+        except OSError as error:
+            raise AmbsError(
+                f"{self._paths[name]} could not be written ({error.strerror}); the last checkpoint is intact: make "
+                "room there and run the same command again."
+            ) from error
+        if self._events is not None:
+            for key, value in row.items():
+                if key != "step" and isinstance(value, int | float):
+                    self._events.add_scalar(prefix + key, value, step)
+
+
+def truncate_after(path: Path, step: int) -> None:
+    """Drops the rows later than `step`, and what is no row: all that a kill in the middle of a line leaves."""
+    if not path.exists():
+        return
+    with replacing(path) as partial, path.open("rb") as rows, partial.open("wb") as kept:
+        kept.writelines(line for line in rows if _is_row_until(line, step))
+
+
+def _is_row_until(line: bytes, step: int) -> bool:
+    try:
+        return line.endswith(b"\n") and json.loads(line)["step"] <= step
+    except (ValueError, LookupError, TypeError):
+        return False
+
+
+def _events(folder: Path, step: int) -> Any:
+    # Imported only when it is asked for: it is slow to import, and most tests do not.
+    from tensorboardX import SummaryWriter  # type: ignore[import-untyped]
+
+    # TensorBoard hides what earlier event files have from that step on. They are named by the second they were begun,
+    # and one begun in the same second must not take the place of the other.
+    return SummaryWriter(str(folder), purge_step=step + 1, filename_suffix=f".{step}-{os.getpid()}")
