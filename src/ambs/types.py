@@ -31,7 +31,11 @@ class Prediction(NamedTuple):
 
 @runtime_checkable
 class Model(Protocol):
-    """Anything that can be stepped: a table, a simulator, a learned world model."""
+    """Anything that can be stepped: a table, a simulator, a learned world model.
+
+    It may have more to say, which a shield then checks before it is used: `labels`, the atoms that it predicts;
+    `has_costs`, false if the predicted costs mean nothing; `table_shape`, (states, actions) if it numbers them from 0.
+    """
 
     def step(self, state: State, action: Action, *, key: PRNGKeyArray) -> tuple[State, Prediction]:
         """One transition: the next state, and what is predicted of it."""
@@ -39,7 +43,10 @@ class Model(Protocol):
 
 @runtime_checkable
 class Policy(Protocol):
-    """Anything that can be asked for an action."""
+    """Anything that can be asked for an action.
+
+    It may have a `table_shape`, (states, actions) if it numbers them from 0, with None for what it does not number.
+    """
 
     def sample(self, state: State, *, key: PRNGKeyArray) -> Action: ...
 
@@ -54,10 +61,11 @@ class Decision(NamedTuple):
     Attributes:
         action: the action to play.
         overridden: whether it is the backup policy's rather than the proposed one.
-        estimate: the share of traces that satisfied the formula.
-        low: lower end of the interval for the probability, at the test's confidence.
+        estimate: the share of traces that satisfied the formula, or the probability itself where it is known; NaN if
+            nothing was asked, or if the model lost its mind.
+        low: lower end of the interval for the probability, at the `confidence` of the shield (not of its test).
         high: upper end.
-        traces: how many traces were drawn for this decision.
+        traces: how many traces were drawn for this decision, or how many paths were searched.
     """
 
     action: Action

@@ -66,3 +66,9 @@ class ActionCodec:
             return action.argmax(axis=-1) + self._start
         scaled = self._low + (np.clip(action, -1, 1) + 1) / 2 * (self._high - self._low)
         return scaled.reshape(len(action), *self._shape).astype(np.float32)
+
+    def random(self, rng: np.random.Generator, envs: int) -> np.ndarray:
+        """The model's actions, uniformly at random."""
+        if self.discrete:
+            return np.eye(self.size, dtype=np.float32)[rng.integers(self.size, size=envs)]
+        return rng.uniform(-1, 1, (envs, self.size)).astype(np.float32)

@@ -67,7 +67,8 @@ class ActorCritic(eqx.Module):
         first, second = jax.random.split(key)
         self.actor = Actor(features, actions, size, discrete=discrete, key=first)
         self.critic = MLP(features, (BINS,), units=size.units, layers=size.layers, scale=0.0, key=second)
-        self.slow = self.critic
+        # A copy: buffers that are the same could not be given up to the compiled step together.
+        self.slow = jax.tree.map(jnp.copy, self.critic)
         self.scale = ReturnScale.start()
         self.config = config
 

@@ -7,10 +7,11 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 
-from ambs.errors import FormulaError
+from ambs.errors import AmbsError, FormulaError
 from ambs.logic import FiniteModel, check, look_ahead, syntax
+from ambs.shield.fitting import require_numbers
 from ambs.shield.lookahead import safety_formula
 from ambs.types import Decision
 
@@ -20,6 +21,8 @@ class ClassicalShield(eqx.Module):
 
     Among equally safe actions it plays the one with the largest `prefer[s, a]`, if that is given (the safest alone may
     stand still for ever).
+
+    Because it is exact, `P>=1` may be asked of it, and `P>p` is not satisfied by p itself.
 
     One end of the comparison: no error of model or sampling, but a table of the true dynamics is needed. `G<=n Ψ`
     counts the n states that follow the action, as in the look-ahead shield.
@@ -41,9 +44,9 @@ class ClassicalShield(eqx.Module):
         *,
         Delta: float = 0.1,
         horizon: int = 30,
-        prefer: Float[np.ndarray, "states actions"] | None = None,
+        prefer: Any = None,
     ) -> None:
-        bound = safety_formula(formula, Delta=Delta, horizon=horizon)
+        bound = safety_formula(formula, Delta=Delta, horizon=horizon, exact=True)
         if not isinstance(bound.path, syntax.Globally) or bound.path.steps.lower:
             raise FormulaError(f"a classical shield takes formulas of the form P>=p [ G<=n safe ], not '{bound}'.")
         steps = look_ahead(bound.path)
@@ -55,12 +58,21 @@ class ClassicalShield(eqx.Module):
         safety = np.full((model.states, actions), -np.inf)
         offset = np.arange(model.choices) - model.choice_start[model.choice_state]
         safety[model.choice_state, offset] = model.kernel @ value
+        preference = np.zeros(safety.shape) if prefer is None else np.asarray(prefer, float)
+        if preference.shape != safety.shape or np.isnan(preference).any():
+            raise AmbsError(
+                f"prefer has to be {model.states} by {actions} numbers, one for each state and action, without NaN; it "
+                f"has shape {preference.shape}."
+            )
         safest = safety >= safety.max(axis=1, keepdims=True) - 1e-9
-        self.backup = jnp.asarray(np.where(safest, 0.0 if prefer is None else prefer, -np.inf).argmax(axis=1))
+        self.backup = jnp.asarray(np.where(safest, preference, -np.inf).argmax(axis=1))
         self.safety = jnp.asarray(safety, jnp.float32)
-        self.allowed = jnp.asarray(safety >= bound.threshold - 1e-12)
+        # Rounding must neither refuse what is just enough nor let through what is just not.
+        margin = 1e-12 if bound.comparison == ">" else -1e-12
+        self.allowed = jnp.asarray(safety >= bound.threshold + margin)
 
-    def __call__(self, state: Int[ArrayLike, ""], proposed: Int[ArrayLike, ""], *, key: Any = None) -> Decision:
+    def __call__(self, state: Any, proposed: Any, *, key: Any = None) -> Decision:
+        require_numbers(self.safety.shape, state, proposed)
         overridden = ~self.allowed[state, proposed]
         action = jnp.where(overridden, self.backup[state], proposed)
         exact = self.safety[state, proposed]

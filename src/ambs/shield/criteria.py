@@ -63,7 +63,10 @@ class LabelCriterion(eqx.Module):
 class CostCriterion(eqx.Module):
     """Proposition 2: the discounted cost of the trace is below what one violation at step T would cost.
 
-        cost(τ) = sum_{t=1}^{H} w_t c_t + γ w'_H V(s_H) < γ^{T-1} C,    w_t = γ^{t-1} prod_{k<t} cont_k
+        cost(τ) = sum_{t=1}^{H} w_t c_t + w_{H+1} V(s_H) < γ^{T-1} C,    w_t = γ^{t-1} prod_{k<t} cont_k
+
+    T is the look-ahead (`horizon`), H <= T the steps that are `imagined`, and V the `tail`, so its weight is
+    `γ^H prod_{k<=H} cont_k`.
 
     With exact costs (0 or C), exact cont and no tail this is `G<=H Ψ` on states 1..H, exactly. With a tail it reaches
     beyond H, but a discounted critic is no probability: it passes states that are unsafe beyond H with probability up

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
+from ambs.shield.callbacks import original_errors
 from ambs.types import Action, Model, Policy, Prediction, State
 
 
@@ -25,6 +26,7 @@ class Trajectory(NamedTuple):
     predictions: Prediction
 
 
+@original_errors()
 def imagine(
     model: Model,
     policy: Policy,

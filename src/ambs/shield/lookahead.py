@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import gcd
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -10,17 +11,24 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from ambs.errors import FormulaError, ModelError, positive_integer, probability
-from ambs.logic import parse, require_atoms, syntax
+from ambs.errors import AmbsError, FormulaError, ModelError, positive_integer, probability
+from ambs.logic import parse, syntax
+from ambs.shield.callbacks import original_errors
 from ambs.shield.criteria import Criterion, LabelCriterion
+from ambs.shield.fitting import DELTA, ONE_STATE, require_criterion, require_numbers, require_tables, require_test
 from ambs.shield.imagine import imagine
 from ambs.shield.stat_tests import Ladder, StatTest
 from ambs.shield.stat_tests.interval import interval_table
-from ambs.types import Action, Decision, Model, Policy, State
+from ambs.types import Action, Decision, Model, Policy, Prediction, State
 
 
-def safety_formula(formula: str | syntax.Formula, *, Delta: float = 0.1, horizon: int = 30) -> syntax.ProbabilityBound:
-    """The formula of a shield, `P>=1-Δ [ φ ]` with a bounded φ; a propositional Ψ becomes `P>=1-Δ [ G<=horizon Ψ ]`."""
+def safety_formula(
+    formula: str | syntax.Formula, *, Delta: float = 0.1, horizon: int = 30, exact: bool = False
+) -> syntax.ProbabilityBound:
+    """The formula of a shield, `P>=1-Δ [ φ ]` with a bounded φ; a propositional Ψ becomes `P>=1-Δ [ G<=horizon Ψ ]`.
+
+    A shield that is `exact` may ask for certainty, `P>=1`.
+    """
     parsed = parse(formula) if isinstance(formula, str) else formula
     if isinstance(parsed, syntax.StateFormula) and not isinstance(parsed, syntax.ProbabilityBound):
         probability("Delta", Delta)
@@ -30,11 +38,13 @@ def safety_formula(formula: str | syntax.Formula, *, Delta: float = 0.1, horizon
         raise FormulaError(
             f"a shield checks formulas of the form P>=p [ G<=n safe ], and '{parsed}' is not of that form."
         )
-    if parsed.threshold in (0.0, 1.0):
+    if parsed.threshold in (0, 1) and not exact:
         raise FormulaError(
             f"'{parsed}' asks for a probability of {parsed.threshold:g}, which samples can neither confirm nor refute; "
             "choose one between, such as P>=0.9."
         )
+    if parsed.threshold == 0 or (parsed.comparison, parsed.threshold) == (">", 1):
+        raise FormulaError(f"'{parsed}' refuses nothing or everything; choose a p above 0, up to P>=1.")
     # Said here, where nothing has been built or trained yet.
     LabelCriterion(parsed.path)
     return parsed
@@ -89,37 +99,57 @@ class LookaheadShield(eqx.Module):
         """
         self.formula = safety_formula(formula, Delta=Delta, horizon=horizon)
         tolerated = 1 - self.formula.threshold
-        self.test = Ladder.design(tolerated, 0.01) if test is None else test
-        p0 = getattr(self.test, "p0", None)
-        if p0 is not None and p0 > tolerated + 1e-9:
-            raise FormulaError(
-                f"the test excludes violation probabilities from {p0:g} on, and '{self.formula}' tolerates only "
-                f"{tolerated:g}; use ambs.Ladder.design({tolerated:g}, delta)."
-            )
+        self.test = Ladder.design(tolerated, DELTA) if test is None else test
+        require_test(self.test, self.formula)
         self.model, self.task, self.backup = model, task, backup
         self.criterion = LabelCriterion(self.formula.path) if criterion is None else criterion
-        known = getattr(model, "labels", None)
-        if isinstance(self.criterion, LabelCriterion) and known is not None:
-            require_atoms(self.formula, known)
+        require_criterion(self.criterion, self.formula, model)
+        require_tables(model, task=task, backup=backup)
         low, high = interval_table(self.test.looks, confidence)
         self._low, self._high = jnp.asarray(low, jnp.float32), jnp.asarray(high, jnp.float32)
 
-    def __call__(self, state: State, proposed: Action, *, key: PRNGKeyArray) -> Decision:
+    def __call__(self, state: State, proposed: Action, *, key: Any) -> Decision:
+        shape = getattr(self.model, "table_shape", None)
+        if shape is not None:
+            require_numbers(shape, state, proposed)
+        if jnp.issubdtype(key.dtype, jax.dtypes.prng_key) and key.ndim:
+            raise AmbsError(f"there are {key.size} keys: {ONE_STATE}.")
         # Python numbers would be compiled in, once for each value.
         state, proposed = jax.tree.map(jnp.asarray, (state, proposed))
-        decision = _decide(self, state, proposed, key)
-        broken = jnp.isnan(decision.estimate)
-        if not isinstance(broken, jax.core.Tracer) and bool(jnp.any(broken)):
+        with original_errors():
+            decision = _decide(self, state, proposed, key)
+            broken = jnp.isnan(decision.estimate)
+            lost = not isinstance(broken, jax.core.Tracer) and bool(broken)
+        if lost:
             raise ModelError(
-                "the model predicted NaN, so the shield cannot judge the action; look at the model's step."
+                "the model predicted NaN (or the task policy played it), so the shield cannot judge the action; look "
+                "at the model's step."
             )
         return decision
 
     def trace(self, state: State, proposed: Action, key: PRNGKeyArray) -> tuple[Bool[Array, ""], Bool[Array, ""]]:
         """One imagined future: whether it satisfies the formula, and whether the model lost its mind."""
-        trajectory = imagine(self.model, self.task, state, self.criterion.steps, key=key, first_action=proposed)
-        predicted = trajectory.predictions
-        return self.criterion(trajectory), jnp.any(jnp.isnan(predicted.cost)) | jnp.any(jnp.isnan(predicted.cont))
+        watched = _Watched(self.model)
+        trajectory = imagine(watched, self.task, state, self.criterion.steps, key=key, first_action=proposed)
+        return self.criterion(trajectory), jnp.any(jnp.isnan(trajectory.predictions.cont))
+
+
+class _Watched(eqx.Module):
+    """The model, with NaN anywhere in what it is given and gives told through `cont`.
+
+    Step by step, because the states of all traces, kept until the end only to be looked through, would be much.
+    """
+
+    model: Model
+
+    def step(self, state: State, action: Action, *, key: PRNGKeyArray) -> tuple[State, Prediction]:
+        following, prediction = self.model.step(state, action, key=key)
+        for name in ("cost", "cont"):
+            shape = jnp.shape(getattr(prediction, name))
+            if shape:
+                raise ModelError(f"the model's step returned a {name} of shape {shape}: {ONE_STATE}.")
+        lost = _has_nan((following, action, prediction.cost))
+        return following, prediction._replace(cont=jnp.where(lost, jnp.nan, prediction.cont))
 
 
 class NoShield(eqx.Module):
@@ -128,6 +158,12 @@ class NoShield(eqx.Module):
     def __call__(self, state: State, proposed: Action, *, key: PRNGKeyArray) -> Decision:
         nothing = jnp.asarray(jnp.nan)
         return Decision(proposed, jnp.asarray(False), nothing, nothing, nothing, jnp.asarray(0))
+
+
+def _has_nan(tree: Any) -> Bool[Array, ""]:
+    """Labels such as `state > 3` are false of NaN, and a lost state would pass as a safe one."""
+    floating = [leaf for leaf in jax.tree.leaves(tree) if jnp.issubdtype(jnp.result_type(leaf), jnp.inexact)]
+    return jnp.any(jnp.asarray([jnp.any(jnp.isnan(leaf)) for leaf in floating], bool))
 
 
 @eqx.filter_jit
@@ -168,5 +204,6 @@ def _decide(shield: LookaheadShield, state: State, proposed: Action, key: PRNGKe
     action = jax.tree.map(lambda mine, theirs: jnp.where(overridden, mine, theirs), backup, proposed)
     traces = drawn * unit
     look = jnp.asarray(look_of_round)[drawn]
-    estimate = jnp.where(broken, jnp.nan, 1 - violations / traces)
-    return Decision(action, overridden, estimate, shield._low[look, violations], shield._high[look, violations], traces)
+    found = (1 - violations / traces, shield._low[look, violations], shield._high[look, violations])
+    estimate, low, high = (jnp.where(broken, jnp.nan, each) for each in found)
+    return Decision(action, overridden, estimate, low, high, traces)

@@ -30,16 +30,24 @@ class PrescienceShield:
 
     Actions are tried in the order proposed, then `actions`; when none has a safe path, the proposed one is played, for
     there is no better.
+
+    A decision's `traces` are the paths that were searched: each ends unsafe, at the end of the episode, or safe at
+    `depth`. Paths share their beginnings, so what a decision cost is `steps`.
+
+    Attributes:
+        steps: how many steps the simulator was asked for by the latest decision.
     """
 
     def __init__(self, simulator: Simulator, actions: Sequence[int], depth: int = 5) -> None:
         self.simulator = simulator
         self.actions = list(actions)
         self.depth = positive_integer("the depth", depth)
+        self.steps = 0
+        self._paths = 0
 
     def __call__(self, state: Any, proposed: int, *, key: Any = None) -> Decision:
         """`state` and `key` are not used: the simulator is where the agent is."""
-        self.steps = 0
+        self.steps = self._paths = 0
         saved = self.simulator.get_state()
         try:
             for action in [proposed, *(other for other in self.actions if other != proposed)]:
@@ -55,6 +63,7 @@ class PrescienceShield:
         self.steps += 1
         safe, over = self.simulator.safe_step(action)
         if not safe or over or depth == 1:
+            self._paths += 1
             return safe
         here = self.simulator.get_state()
         # Going on as before is the likeliest to be safe where the last step was.
@@ -65,4 +74,4 @@ class PrescienceShield:
         return False
 
     def _decision(self, action: int, overridden: bool, estimate: float) -> Decision:
-        return Decision(action, overridden, estimate, estimate, estimate, self.steps)  # type: ignore[arg-type]
+        return Decision(action, overridden, estimate, estimate, estimate, self._paths)  # type: ignore[arg-type]

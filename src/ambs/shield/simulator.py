@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -12,6 +12,8 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
 from ambs.errors import ModelError, positive_integer
+from ambs.shield.callbacks import call_numpy
+from ambs.shield.fitting import ONE_STATE
 from ambs.types import Prediction
 
 # (states [batch, ...], actions [batch, ...], uniform numbers [batch, noise]) -> next states, labels, go on
@@ -24,7 +26,11 @@ class NumpyModel(eqx.Module):
     `step(states, actions, noise)` gets arrays with the batch in front and returns the next states, a Boolean array for
     each label, and where the episode goes on. `noise` are uniform numbers in [0, 1), `noise_size` for each of the
     batch: all randomness has to come from them, so that decisions can be repeated.
+
+    What `step` raises comes out of the shield as it was raised; inside a `jit` of your own JAX puts its own error first.
     """
+
+    has_costs: ClassVar[bool] = False
 
     step_function: NumpyStep = eqx.field(static=True)
     atoms: tuple[str, ...] = eqx.field(static=True)
@@ -47,15 +53,14 @@ class NumpyModel(eqx.Module):
         return self.atoms
 
     def step(self, state: Array, action: Array, *, key: PRNGKeyArray) -> tuple[Array, Prediction]:
+        _require_one("model", state, self.state_shape)
         noise = jax.random.uniform(key, (self.noise_size,))
         shapes = (
             jax.ShapeDtypeStruct(self.state_shape, self.dtype),
             jax.ShapeDtypeStruct((len(self.atoms),), bool),
             jax.ShapeDtypeStruct((), bool),
         )
-        following, labels, going_on = jax.pure_callback(
-            self._call, shapes, state, action, noise, vmap_method="broadcast_all"
-        )
+        following, labels, going_on = call_numpy(self._call, shapes, state, action, noise)
         named = {atom: labels[index] for index, atom in enumerate(self.atoms)}
         return following, Prediction(jnp.zeros(()), going_on.astype(float), named)
 
@@ -72,17 +77,14 @@ class NumpyModel(eqx.Module):
         missing = set(self.atoms) - set(labels)
         if missing:
             raise ModelError(f"the simulator's step returned no label {', '.join(sorted(missing))}.")
-        following = np.asarray(following, self.dtype)
-        if following.shape != flat[0].shape or (following.dtype.kind == "f" and np.isnan(following).any()):
-            raise ModelError(
-                f"the simulator's step returned states of shape {following.shape} (with NaN: "
-                f"{bool(np.isnan(following).any())}) for states of shape {flat[0].shape}."
-            )
-        stacked = np.stack([np.asarray(labels[atom], bool) for atom in self.atoms], axis=-1)
+        rows = (len(flat[0]),)
+        following = _returned("states", following, flat[0].shape).astype(self.dtype)
+        named = [_returned(f"the label {atom}", labels[atom], rows).astype(bool) for atom in self.atoms]
+        lives = _returned("going on", going_on, rows).astype(bool)
         return (
             following.reshape(*batch, *self.state_shape),
-            stacked.reshape(*batch, len(self.atoms)),
-            np.asarray(going_on, bool).reshape(batch),
+            np.stack(named, axis=-1).reshape(*batch, len(self.atoms)),
+            lives.reshape(batch),
         )
 
 
@@ -93,15 +95,40 @@ class NumpyPolicy(eqx.Module):
     actions: int = eqx.field(static=True)
     state_shape: tuple[int, ...] = eqx.field(static=True, default=())
 
+    @property
+    def table_shape(self) -> tuple[None, int]:
+        return None, self.actions
+
     def sample(self, state: Array, *, key: PRNGKeyArray) -> Array:
-        shape = jax.ShapeDtypeStruct((self.actions,), "float32")
-        probs = jax.pure_callback(self._call, shape, state, vmap_method="broadcast_all")
+        _require_one("policy", state, self.state_shape)
+        probs = call_numpy(self._call, jax.ShapeDtypeStruct((self.actions,), "float32"), state)
         return jnp.minimum(jnp.sum(jax.random.uniform(key) >= jnp.cumsum(probs)), self.actions - 1)
 
     def _call(self, state: Any) -> np.ndarray:
         state = np.asarray(state)
         batch = state.shape[: state.ndim - len(self.state_shape)]
-        rows = np.asarray(self.probabilities(state.reshape(-1, *self.state_shape)), "float32")
-        if rows.shape[-1] != self.actions or not np.abs(rows.sum(axis=-1) - 1).max() < 1e-4:
-            raise ModelError(f"the policy's probabilities have shape {rows.shape}, or do not sum to 1.")
+        flat = state.reshape(-1, *self.state_shape)
+        rows = np.asarray(self.probabilities(flat), "float32")
+        if rows.shape != (len(flat), self.actions):
+            raise ModelError(
+                f"the policy's probabilities have shape {rows.shape}, and {len(flat)} states with {self.actions} actions "
+                "each need one row a state."
+            )
+        if not (rows >= 0).all() or not np.abs(rows.sum(axis=-1) - 1).max() < 1e-4:
+            raise ModelError("the policy's probabilities are negative or NaN, or a row of them does not sum to 1.")
         return rows.reshape(*batch, self.actions)
+
+
+def _require_one(part: str, state: Any, shape: tuple[int, ...]) -> None:
+    if jnp.shape(state) != shape:
+        raise ModelError(f"the {part} takes states of shape {shape}, not {jnp.shape(state)}: {ONE_STATE}.")
+
+
+def _returned(what: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """What a simulator returned, as an array of the shape that is needed; NaN would turn into a number or into True."""
+    array = np.asarray(values)
+    if array.shape != shape or (array.dtype.kind == "f" and np.isnan(array).any()):
+        raise ModelError(
+            f"the simulator's step returned {what} of shape {array.shape}, and that has to be {shape}, without NaN."
+        )
+    return array

@@ -8,8 +8,10 @@ from typing import Any
 import gymnasium
 import jax
 import numpy as np
+from jaxtyping import PRNGKeyArray
 
 from ambs.errors import AmbsError
+from ambs.shield.callbacks import original_errors
 from ambs.types import Shield, State
 
 
@@ -22,7 +24,7 @@ class ShieldWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         env: The environment.
         shield: Any shield, `(state, proposed, key=) -> Decision`.
         state_of: The model's state from the latest observation and info; the observation itself if not given.
-        seed: Of the shield's own sampling.
+        seed: Of the shield's own sampling, from 0 to 2^32 - 1.
     """
 
     def __init__(
@@ -31,18 +33,18 @@ class ShieldWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         shield: Shield,
         state_of: Callable[[Any, dict[str, Any]], State] | None = None,
         *,
-        seed: int = 0,
+        seed: Any = 0,
     ) -> None:
         super().__init__(env)
         self.shield = shield
         self._state_of = state_of or (lambda observation, info: observation)
-        self._key = jax.random.key(seed)
+        self._key = _key(seed)
         self._state: State = None
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        observation, info = self.env.reset(seed=seed, options=options)
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         if seed is not None:
-            self._key = jax.random.key(seed)
+            self._key = _key(seed)
+        observation, info = self.env.reset(seed=seed, options=options)
         self._state = self._state_of(observation, info)
         return observation, info
 
@@ -50,7 +52,8 @@ class ShieldWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
         if self._state is None:
             raise AmbsError("reset the environment before its first step.")
         self._key, key = jax.random.split(self._key)
-        decision = self.shield(self._state, action, key=key)
+        with original_errors():
+            decision = self.shield(self._state, action, key=key)
         played = _as_action(decision.action, self.env.action_space)
         observation, reward, terminated, truncated, info = self.env.step(played)
         self._state = self._state_of(observation, info)
@@ -64,6 +67,13 @@ class ShieldWrapper(gymnasium.Wrapper[Any, Any, Any, Any]):
             "traces": int(decision.traces),
         }
         return observation, reward, terminated, truncated, {**info, "shield": told}
+
+
+def _key(seed: Any) -> PRNGKeyArray:
+    """JAX keeps the last 32 bits of a seed, so that larger ones would silently repeat smaller ones."""
+    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
+        raise AmbsError(f"the seed is {seed}, and has to be a whole number from 0 to 2^32 - 1.")
+    return jax.random.key(int(seed))
 
 
 def _as_action(action: Any, space: gymnasium.Space[Any]) -> Any:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, Int, PRNGKeyArray
 
-from ambs.errors import ModelError
+from ambs.errors import ModelError, positive_integer
 from ambs.logic import FiniteModel
 from ambs.types import Prediction
 
@@ -26,14 +26,14 @@ class TabularModel(eqx.Module):
         successors: [states, actions, most successors of a pair], padded with the last one.
         cumulative: their cumulative probabilities, ending in 1.
         labels: atom → which states have it.
-        cost: by state; 0 where the formula holds.
+        cost: by state; 0 where the formula holds. None if the model knows no costs.
         cont: by state: 0 where an episode ends.
     """
 
     successors: Int[Array, "states actions width"]
     cumulative: Float[Array, "states actions width"]
     labels: dict[str, Bool[Array, " states"]]
-    cost: Float[Array, " states"]
+    cost: Float[Array, " states"] | None
     cont: Float[Array, " states"]
 
     def __init__(
@@ -54,8 +54,17 @@ class TabularModel(eqx.Module):
         self.successors = jnp.asarray(successors.reshape(shape), jnp.int32)
         self.cumulative = jnp.asarray(cumulative.reshape(shape), jnp.float32)
         self.labels = {name: jnp.asarray(mask) for name, mask in finite.labels.items()}
-        self.cost = _by_state("cost", cost, states)
-        self.cont = 1.0 - _by_state("terminal", terminal, states)
+        self.cost = None if cost is None else _by_state("cost", cost, states)
+        self.cont = 1.0 - _by_state("terminal", np.zeros(states) if terminal is None else terminal, states)
+
+    @property
+    def table_shape(self) -> tuple[int, int]:
+        states, actions, _ = self.successors.shape
+        return states, actions
+
+    @property
+    def has_costs(self) -> bool:
+        return self.cost is not None
 
     def step(
         self, state: Int[ArrayLike, ""], action: Int[ArrayLike, ""], *, key: PRNGKeyArray
@@ -64,7 +73,8 @@ class TabularModel(eqx.Module):
         index = jnp.sum(draw >= self.cumulative[state, action])
         following = self.successors[state, action, jnp.minimum(index, self.successors.shape[-1] - 1)]
         labels = {name: mask[following] for name, mask in self.labels.items()}
-        return following, Prediction(self.cost[following], self.cont[following], labels)
+        cost = jnp.zeros(()) if self.cost is None else self.cost[following]
+        return following, Prediction(cost, self.cont[following], labels)
 
 
 class TabularPolicy(eqx.Module):
@@ -88,7 +98,21 @@ class TabularPolicy(eqx.Module):
     @classmethod
     def greedy(cls, actions: Any, count: int) -> TabularPolicy:
         """The deterministic policy that plays `actions[s]` of `count` actions."""
-        return cls(np.eye(count)[np.asarray(actions)])
+        table, count = np.asarray(actions), positive_integer("the number of actions", count)
+        if table.ndim != 1 or table.dtype.kind not in "iu":
+            raise ModelError(f"a greedy policy is one action number a state, not {table.dtype} of shape {table.shape}.")
+        wrong = np.flatnonzero((table < 0) | (table >= count))
+        if len(wrong):
+            raise ModelError(
+                f"the greedy policy plays action {table[wrong[0]]} in state {wrong[0]}, and there are only {count}, "
+                f"numbered from 0."
+            )
+        return cls(np.eye(count)[table])
+
+    @property
+    def table_shape(self) -> tuple[int, int]:
+        states, actions = self.cumulative.shape
+        return states, actions
 
     @property
     def probs(self) -> Float[np.ndarray, "states actions"]:
@@ -116,8 +140,6 @@ def _short_rows(finite: FiniteModel, width: int | None) -> tuple[np.ndarray, np.
 
 
 def _by_state(name: str, values: Any, states: int) -> Float[Array, " states"]:
-    if values is None:
-        return jnp.zeros(states)
     array = np.asarray(values, float)
     if array.shape != (states,) or not np.isfinite(array).all():
         raise ModelError(f"{name} has to be {states} numbers, one a state; it has shape {array.shape}.")

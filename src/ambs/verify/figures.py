@@ -1,4 +1,4 @@
-"""The three pictures: Theorem 2 printed and corrected, the model's error against both bounds, and calibration."""
+"""The pictures: Theorems 2 and 3 printed and corrected, the model's error against both bounds, and calibration."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ambs.files import replacing
+from ambs.verify import theorem3
 from ambs.verify.settings import DELTA, EPSILON, Row, Tables
 
 _GOOD, _BAD = "#2a7f62", "#c44536"
-_HUES = ("#35618f", "#c98a1b", "#8b5fa8", "#c44536", "#2a7f62")
+_HUES = ("#35618f", "#c98a1b", "#8b5fa8", "#c44536", "#2a7f62", "#3aa6c9", "#5c5c5c")
 
 
 def draw(tables: Tables, folder: Path) -> list[Path]:
     return [
         _save(_theorem_2(tables["theorem_2_curve"], tables["theorem_2"]), folder / "theorem2.png"),
+        _save(_theorem_3(tables["theorem_3_models"], tables["theorem_3_negligible"]), folder / "theorem3.png"),
         _save(_model_error(tables["learned_points"]), folder / "model-error.png"),
         _save(_calibration(tables["calibration_bins"]), folder / "calibration.png"),
     ]
@@ -65,9 +67,48 @@ def _theorem_2(curve: list[Row], rows: list[Row]) -> Figure:
     return figure
 
 
+def _theorem_3(models: list[Row], negligible: list[Row]) -> Figure:
+    """Left, how far off whole models are after the visits asked for; right, how often unvisited actions break α."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
+    _by_name(left, models, "case", "bound", ("mean_tv", "low_tv", "high_tv"))
+    left.axvline(theorem3.ALPHA, color="0.2", lw=1, ls="--")
+    left.text(theorem3.ALPHA * 0.93, -0.62, "α", ha="right", fontsize=9)
+    left.set(xscale="log", xlabel="greatest TV of a row in the model: mean and 95% of the experiences")
+    left.set_title("Visits to all states", fontsize=11)
+    _by_name(right, negligible, "condition", "case", ("rate", "low", "high"))
+    right.axvline(theorem3.DELTA, color="0.2", lw=1, ls="--")
+    right.text(theorem3.DELTA + 0.015, -0.62, "δ, if claimed", fontsize=9)
+    right.set(xlim=(-0.03, 1.03), xlabel="share of experiences with TV > α in some state, 95%")
+    right.set_title("Actions below η unvisited", fontsize=11)
+    return figure
+
+
+def _by_name(axes: Axes, rows: list[Row], name: str, series: str, keys: tuple[str, str, str]) -> None:
+    """A line of the panel for each name, and in it a point with its interval for each of the series."""
+    names, shown = (list(dict.fromkeys(row[key] for row in rows)) for key in (name, series))
+    for place, (each, colour) in enumerate(zip(shown, _HUES, strict=False)):
+        mine = [row for row in rows if row[series] == each]
+        middle, low, high = (np.array([row[key] for row in mine]) for key in keys)
+        height = [names.index(row[name]) + 0.16 * (place - (len(shown) - 1) / 2) for row in mine]
+        axes.errorbar(
+            middle,
+            height,
+            xerr=np.abs([middle - low, high - middle]),
+            fmt="o",
+            ms=4,
+            color=colour,
+            capsize=2,
+            label=each,
+        )
+    axes.set_yticks(range(len(names)), names, fontsize=9)
+    axes.set_ylim(len(names) - 0.5, -0.8)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.14), frameon=False, fontsize=9, ncols=2)
+
+
 def _model_error(points: list[Row]) -> Figure:
     """Each point is the worst state of one learned chain; above the line a bound is refuted."""
-    figure, panels = plt.subplots(1, 2, figsize=(9.6, 4.9), layout="constrained", sharey=True)
+    figure, panels = plt.subplots(1, 2, figsize=(9.6, 5.3), layout="constrained", sharey=True)
     families = list(dict.fromkeys(row["family"] for row in points))
     bounds = (("printed", "as printed: αn/2"), ("corrected", "corrected: 1 - (1-α)ⁿ"))
     for axes, (bound, title) in zip(panels, bounds, strict=True):
@@ -82,7 +123,9 @@ def _model_error(points: list[Row]) -> Figure:
         axes.set_title(f"{title}\n{above} of {len(points)} above it", fontsize=11, color=_BAD if above else _GOOD)
         axes.set(xlabel="bound at the realised α")
     panels[0].set(ylabel="greatest |μ - μ̂| over the states")
-    panels[1].legend(loc="lower right", frameon=False, fontsize=9)
+    figure.legend(
+        *panels[1].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False, fontsize=9
+    )
     return figure
 
 

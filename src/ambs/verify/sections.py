@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ambs.verify.experience import EPISODE
 from ambs.verify.settings import DELTA, EPSILON, Row
 
 Column = tuple[str, Callable[[Row], str]]
@@ -84,10 +85,10 @@ SECTIONS: dict[str, tuple[str, str, tuple[Column, ...]]] = {
     ),
     "theorem_2_marginals": (
         "Theorem 2: a step of its proof, on chains with equal marginals",
-        "The proof bounds |μ - μ̂| by the total variation of the state distributions, averaged over time. Here a safe and "
-        "an unsafe state change places in the model with probability α: at every time the traces are where they are in "
-        "the truth, and other traces are safe. Simulated: the share of safe traces. Whether |μ - μ̂| is within the "
-        "total variation is the last column.",
+        "The proof bounds |μ - μ̂| by the total variation of the state distributions, averaged over time. Here a safe "
+        "and an unsafe state change places in the model with probability α: at every time the traces are where they "
+        "are in the truth, and other traces are safe. Simulated: the share of safe traces. The step holds where "
+        "|μ - μ̂| is within the total variation.",
         (
             ("n", _field("horizon")),
             ("α", _field("alpha", "{:g}".format)),
@@ -134,11 +135,11 @@ SECTIONS: dict[str, tuple[str, str, tuple[Column, ...]]] = {
     ),
     "theorem_3_models": (
         "Theorem 3: visits to all states",
-        "How often some row of the whole counted model is further than α = 0.05 from the truth (claimed: at most 0.05). "
-        "The visits come from episodes of 10 steps by the uniform policy, from every state, until each pair has m: "
-        "printed, all visits are used; corrected, the first m. The printed bound has δ/S for each state, as Theorem 2 "
-        "needs them all. 'K for S': with the number of successors, as the paper suggests for grid worlds. A tenth of "
-        "the visits is claimed by nobody, and shows that failures would be seen where rows are variable enough.",
+        "How often some row of the whole counted model is further than α = 0.05 from the truth (claimed: at most "
+        f"0.05). The visits come from episodes of {EPISODE} steps by the uniform policy, from every state, until each "
+        "pair has m: printed, all visits are used; corrected, the first m. The printed bound has δ/S for each state: "
+        "Theorem 2 needs them all. 'K for S': with the number of successors, as the paper suggests for grid worlds. A "
+        "tenth of the visits is claimed by nobody, and shows that failures are seen where rows are variable enough.",
         (
             ("model", _field("case")),
             ("S", _field("states")),
@@ -156,7 +157,8 @@ SECTIONS: dict[str, tuple[str, str, tuple[Column, ...]]] = {
         "Theorem 3: actions that are negligible",
         "The policy takes one action, and each of the others with a probability just below η; these are never tried, "
         "and lead to the sink in the model. How often the policy's chain is further than α = 0.05 from the truth in "
-        "some state (claimed: at most 0.05), after exactly m visits of the action that is taken.",
+        "some state (claimed: at most 0.05), after exactly m visits of the action that is taken. The "
+        "statement's 'η ≥ α/(AS)' may be read as a threshold, or as leave to choose a larger η.",
         (
             ("model", _field("case")),
             ("S", _field("states")),

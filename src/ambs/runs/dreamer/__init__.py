@@ -1,0 +1,1 @@
+"""Training runs of agents that learn a world model."""

@@ -1,0 +1,69 @@
+"""What a training run is told: one frozen dataclass, saved with the run, and presets that are Python objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ambs.agents.learner import LearnerConfig
+from ambs.agents.optimiser import OptimiserConfig
+from ambs.errors import AmbsError, positive_integer
+from ambs.world_model.sizes import size
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """One run of one agent in one environment. The defaults are the paper's, but for size and learning rates."""
+
+    env: str = "conveyor"
+    """A name from `ambs envs`."""
+    formula: str | None = None
+    """Ψ over the environment's atoms; its own if not given."""
+    seed: int = 0
+    steps: int = 100_000
+    """Environment steps, all environments together."""
+    envs: int = 8
+    """Environments that are stepped side by side."""
+    workers: int | str = "auto"
+    """Processes for them: "auto", "inline" or a number."""
+    batch: int = 16
+    """B, sequences in a gradient step."""
+    length: int = 64
+    """Their length."""
+    train_ratio: float = 64.0
+    """Steps replayed for each step made; a gradient step replays batch × length of them."""
+    capacity: int = 1_000_000
+    """Steps the replay holds."""
+    prefill: int = 1_000
+    """Steps with random actions before learning begins."""
+    log_every: int = 1_000
+    """Steps between rows of metrics."""
+    checkpoint_every: int = 5_000
+    """Steps between checkpoints."""
+    learner: LearnerConfig = field(default_factory=LearnerConfig)
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "envs", "batch", "length", "capacity", "log_every", "checkpoint_every"):
+            positive_integer(name, getattr(self, name))
+        if not self.train_ratio > 0:
+            raise AmbsError(f"train_ratio is {self.train_ratio:g}, and has to be above 0.")
+        if not 0 <= self.seed < 2**32:
+            raise AmbsError(f"the seed is {self.seed}, and has to be from 0 to 2^32 - 1.")
+        size(self.learner.size)
+        if self.prefill < self.length * self.envs:
+            raise AmbsError(
+                f"prefill is {self.prefill}, and the first batch needs {self.length * self.envs} steps: sequences of "
+                f"{self.length} from {self.envs} environments."
+            )
+
+    @property
+    def steps_per_update(self) -> float:
+        """Environment steps between gradient steps."""
+        return self.batch * self.length / self.train_ratio
+
+
+def cpu_learner(name: str) -> LearnerConfig:
+    """Learning rates for runs of 10^5 steps rather than 10^7, and fewer imagined states, chosen on probes."""
+    behaviour = OptimiserConfig(3e-4, 1e-5, 100.0)
+    return LearnerConfig(
+        size=name, world_model=OptimiserConfig(1e-3, 1e-8, 1000.0), actor=behaviour, critic=behaviour, starts=256
+    )
