@@ -5,6 +5,8 @@ and keeps its traceback. They are `ValueError`s too, so that library users may c
 """
 
 import math
+import numbers
+from typing import Any
 
 
 class AmbsError(ValueError):
@@ -19,8 +21,9 @@ class ModelError(AmbsError):
     """A finite model, or a file of one, that is not what it has to be."""
 
 
-def probability(name: str, value: float, *, closed: bool = False) -> float:
+def probability(name: str, value: Any, *, closed: bool = False) -> float:
     """`value` as a float if it is a probability in (0, 1), or in [0, 1] when `closed`."""
+    _require_number(name, value)
     inside = 0 <= value <= 1 if closed else 0 < value < 1
     if not inside:
         interval = "[0, 1]" if closed else "(0, 1), both ends excluded"
@@ -28,8 +31,14 @@ def probability(name: str, value: float, *, closed: bool = False) -> float:
     return float(value)
 
 
-def positive_integer(name: str, value: float) -> int:
+def positive_integer(name: str, value: Any) -> int:
     """`value` as an int if it is a whole number of at least one."""
+    _require_number(name, value)
     if not math.isfinite(value) or value != int(value) or value < 1:
         raise AmbsError(f"{name} is {value:g}, and has to be a whole number of at least 1.")
     return int(value)
+
+
+def _require_number(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise AmbsError(f"{name} is {value!r}, and has to be a number.")

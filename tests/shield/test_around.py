@@ -8,7 +8,8 @@ import pytest
 import ambs
 from ambs import AmbsError, FormulaError, ModelError
 from ambs.envs import Conveyor
-from ambs.shield import ClassicalShield, NumpyModel, NumpyPolicy, PrescienceShield
+from ambs.shield import ClassicalShield, NumpyModel, NumpyPolicy, PrescienceShield, imagine
+from ambs.shield.callbacks import original_errors
 from ambs.tabular import safety_values
 
 LONG_BELT = ["S.>>>A", "......", "G....."]
@@ -96,10 +97,85 @@ class TestNumpy:
         with pytest.raises(FormulaError, match='no atom "near"'):
             ambs.LookaheadShield(model, one, one, "P>=0.9 [ G<=4 !near ]")
 
-    def test_a_simulator_that_returns_nonsense_is_told(self):
-        model = NumpyModel(lambda s, a, n: (s[:, None], {}, s), ["far"])
-        with pytest.raises(ModelError, match="no label far"):
-            model._call(np.zeros(3), np.zeros(3), np.zeros((3, 1)))
+    @pytest.mark.parametrize(
+        ("step", "dtype", "message"),
+        [
+            (lambda s, a, n: (s, {}, s == s), "float32", "returned no label far"),
+            (lambda s, a, n: (s[:, None], {"far": s > 3}, s == s), "float32", r"states of shape \(16, 1\)"),
+            (lambda s, a, n: (s * np.nan, {"far": s > 3}, s == s), "float32", "without NaN"),
+            # Casting it to a whole number would hide it.
+            (lambda s, a, n: (s * np.nan, {"far": s > 3}, s == s), "int32", "without NaN"),
+            (lambda s, a, n: (s, {"far": False}, s == s), "float32", r"the label far of shape \(\)"),
+            (lambda s, a, n: (s, {"far": s * np.nan}, s == s), "float32", "the label far of shape"),
+            (lambda s, a, n: (s, {"far": s > 3}, True), "float32", r"going on of shape \(\)"),
+        ],
+    )
+    def test_a_simulator_that_returns_nonsense_is_told(self, step, dtype, message):
+        model = NumpyModel(step, ["far"], dtype=dtype)
+        one = NumpyPolicy(lambda states: np.ones((len(states), 1)), actions=1)
+        shield = ambs.LookaheadShield(model, one, one, "P>=0.9 [ G<=4 !far ]", ambs.Ladder.level("A"))
+        with pytest.raises(ModelError, match=message) as error:
+            shield(0, 0, key=jax.random.key(0))
+        assert "\n" not in str(error.value)
+
+    @pytest.mark.parametrize(
+        ("probabilities", "message"),
+        [
+            ([-1.0, 2.0], "negative"),
+            ([np.nan, 1.0], "NaN"),
+            ([0.5, 0.6], "sum to 1"),
+            ([0.2, 0.3, 0.5], r"shape \(16, 3\), and for 16 states and 2 actions that has to be \(16, 2\)"),
+        ],
+    )
+    def test_a_policy_that_returns_nonsense_is_told(self, probabilities, message):
+        model = NumpyModel(self.step, ["far"], dtype="int32")
+        task = NumpyPolicy(lambda states: np.tile(probabilities, (len(states), 1)), actions=2)
+        backup = NumpyPolicy(lambda states: np.tile([1.0, 0.0], (len(states), 1)), actions=2)
+        shield = ambs.LookaheadShield(model, task, backup, "P>=0.9 [ G<=4 !far ]", ambs.Ladder.level("A"))
+        with pytest.raises(ModelError, match=message) as error:
+            shield(0, 1, key=jax.random.key(0))
+        assert "\n" not in str(error.value)
+
+    def test_the_users_own_error_comes_out_as_it_was_raised(self):
+        """Wherever the simulator is called: by the shield, vmapped, by `imagine`, by a wrapper, or directly."""
+
+        def step(states, actions, noise):
+            raise KeyError("no such cart")
+
+        model = NumpyModel(step, ["far"])
+        one = NumpyPolicy(lambda states: np.ones((len(states), 1)), actions=1)
+        shield = ambs.LookaheadShield(model, one, one, "P>=0.9 [ G<=4 !far ]", ambs.Ladder.level("A"))
+        key = jax.random.key(0)
+        compiled = jax.jit(lambda state, proposed, *, key: shield(state, proposed, key=key))
+        env = ambs.ShieldWrapper(Conveyor("small"), compiled, lambda observation, info: 0.0)
+        env.reset(seed=0)
+        calls = {
+            "shield": lambda: shield(0.0, 0, key=key),
+            "vmap": lambda: jax.vmap(lambda key: shield(0.0, 0, key=key))(jax.random.split(key, 2)),
+            "imagine": lambda: imagine(model, one, jax.numpy.zeros(()), 3, key=key),
+            "wrapper": lambda: env.step(0),
+            "step": lambda: model.step(jax.numpy.zeros(()), 0, key=key),
+        }
+        for call in calls.values():
+            with pytest.raises(KeyError, match="no such cart"):
+                call()
+
+    def test_an_error_that_nobody_took_is_not_mistaken_for_another(self):
+        """The first fails inside the user's own `jit`, where only JAX can tell; the second in JAX itself."""
+
+        def step(states, actions, noise):
+            raise KeyError("no such cart")
+
+        with pytest.raises(jax.errors.JaxRuntimeError):
+            jax.jit(NumpyModel(step, ["far"]).step)(0.0, 0, key=jax.random.key(0))
+        with pytest.raises(jax.errors.JaxRuntimeError, match="another"), original_errors():
+            raise jax.errors.JaxRuntimeError("another")
+
+    def test_one_state_may_be_stepped_by_hand(self):
+        model = NumpyModel(self.step, ["far"], dtype="int32")
+        following, prediction = model.step(jax.numpy.asarray(2), 1, key=jax.random.key(0))
+        assert int(following) in (1, 3)
+        assert bool(prediction.labels["far"]) == (int(following) == 3)
 
 
 class TestClassical:
@@ -115,6 +191,46 @@ class TestClassical:
                 assert bool(decision.overridden) == (exact[state, action] < 0.9)
                 if bool(decision.overridden):
                     assert exact[state, int(decision.action)] == pytest.approx(exact[state].max())
+
+    def coin(self):
+        """In state 0, action 0 is safe, 1 is safe with probability a half, 2 never; state 1 is acid."""
+        kernel = np.zeros((2, 3, 2))
+        kernel[0] = [[1, 0], [0.5, 0.5], [0, 1]]
+        kernel[1, :, 1] = 1
+        return ambs.FiniteModel.mdp(kernel, {"acid": np.array([False, True])})
+
+    @pytest.mark.parametrize(
+        ("bound", "allowed"),
+        [
+            ("P>=1", [True, False, False]),
+            ("P>=0.5", [True, True, False]),
+            ("P>0.5", [True, False, False]),
+            ("P>0.4", [True, True, False]),
+        ],
+    )
+    def test_thresholds_are_exact(self, bound, allowed):
+        shield = ClassicalShield(self.coin(), f"{bound} [ G<=1 !acid ]")
+        assert shield.allowed[0].tolist() == allowed
+        assert [bool(shield(0, action).overridden) for action in range(3)] == [not each for each in allowed]
+
+    def test_rounding_does_not_move_a_threshold(self):
+        """As floats 0.7 + 0.2 + 0.1 is below 1, but certain; 0.1 + 0.2 is above 0.3, but no more than it."""
+        kernel = np.zeros((4, 2, 4))
+        kernel[0] = [[0.7, 0.2, 0.1, 0], [0.1, 0.2, 0, 0.7]]
+        kernel[1:, :, :] = np.eye(4)[1:, None]
+        mdp = ambs.FiniteModel.mdp(kernel, {"acid": np.arange(4) == 3})
+        assert ClassicalShield(mdp, "P>=1 [ G<=1 !acid ]").allowed[0].tolist() == [True, False]
+        assert ClassicalShield(mdp, "P>0.3 [ G<=1 !acid ]").allowed[0].tolist() == [True, False]
+
+    @pytest.mark.parametrize("bound", ["P>=0", "P>0", "P>1"])
+    def test_thresholds_that_decide_nothing_are_refused(self, bound):
+        with pytest.raises(FormulaError, match="refuses nothing or everything"):
+            ClassicalShield(self.coin(), f"{bound} [ G<=1 !acid ]")
+
+    @pytest.mark.parametrize("prefer", [np.zeros(3), np.zeros((3, 2)), 1.0, np.full((2, 3), np.nan)])
+    def test_a_preference_of_another_shape_is_refused(self, prefer):
+        with pytest.raises(AmbsError, match="prefer has to be 2 by 3 numbers"):
+            ClassicalShield(self.coin(), "P>=0.9 [ G<=1 !acid ]", prefer=prefer)
 
     def test_takes_only_bounded_safety(self):
         with pytest.raises(FormulaError, match="G<=n"):
@@ -134,6 +250,29 @@ class TestPrescience:
         assert decision.action != 1
         assert decision.traces > 4
         assert env.get_state().state == before.state
+
+    def test_traces_are_the_paths_that_were_searched(self):
+        """On a line with acid at 2: right, right is unsafe; right, left is the safe path; so three steps, two paths."""
+
+        class Line:
+            position = 0
+
+            def get_state(self):
+                return self.position
+
+            def set_state(self, state):
+                self.position = state
+
+            def safe_step(self, action):
+                self.position += action
+                return self.position < 2, False
+
+        shield = PrescienceShield(Line(), (1, -1), depth=2)
+        decision = shield(None, 1)
+        assert (decision.traces, shield.steps, decision.overridden) == (2, 3, False)
+        # Left, left is safe at once, and a new decision counts anew.
+        decision = shield(None, -1)
+        assert (decision.traces, shield.steps, decision.overridden) == (1, 2, False)
 
     def test_plays_the_proposed_action_when_nothing_helps(self):
         env = Conveyor(LONG_BELT, slip=0.0, observation="state")

@@ -46,6 +46,32 @@ def test_rows_that_do_not_sum_to_one_are_refused():
         ambs.TabularModel(np.ones((1, 1, 1)), {}, terminal=np.zeros(3))
 
 
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [
+        ([0, 9], "plays action 9 in state 1, and there are only 2"),
+        ([-1, 0], "plays action -1 in state 0"),
+        ([[0, 1]], r"one action number a state, not int64 of shape \(1, 2\)"),
+        ([0.0, 1.0], "one action number a state, not float64"),
+    ],
+)
+def test_a_greedy_policy_plays_actions_that_exist(actions, message):
+    with pytest.raises(ModelError, match=message):
+        ambs.TabularPolicy.greedy(actions, 2)
+
+
+def test_tables_know_their_shape_and_whether_they_have_costs():
+    kernel = np.full((2, 3, 2), 0.5)
+    model = ambs.TabularModel(kernel, {})
+    assert model.table_shape == (2, 3)
+    assert ambs.TabularPolicy.greedy([0, 2], 3).table_shape == (2, 3)
+    assert not model.has_costs
+    assert float(model.step(0, 0, key=jax.random.key(0))[1].cost) == 0
+    priced = ambs.TabularModel(kernel, {}, cost=[7, 7])
+    assert priced.has_costs
+    assert float(priced.step(0, 0, key=jax.random.key(0))[1].cost) == 7
+
+
 def test_counts_become_the_maximum_likelihood_model():
     counts = VisitCounts(2, 2)
     for following in (0, 1, 1, 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Annotated, Any
@@ -51,17 +52,13 @@ def _row(spec: EnvSpec) -> dict[str, Any]:
         "observation": spec.observation,
         "actions": spec.actions,
         "labels_from": spec.labels_from,
-        "max_episode_steps": spec.max_episode_steps,
+        "time_limit": spec.time_limit,
     }
-
-
-def _labels_from(spec: EnvSpec) -> str:
-    return spec.labels_from
 
 
 def _show_all(specs: list[EnvSpec]) -> None:
     out = console()
-    for labels_from, grouped in groupby(specs, _labels_from):
+    for labels_from, grouped in groupby(specs, operator.attrgetter("labels_from")):
         family = list(grouped)
         shared, own = _shared(family)
         heading = Table.grid(padding=(0, 2))
@@ -95,7 +92,6 @@ def _shared(family: list[EnvSpec]) -> tuple[dict[str, str], list[str]]:
 def _show_one(spec: EnvSpec) -> None:
     out = console()
     out.print(f"[bold]{escape(spec.name)}[/bold]")
-    limit = "none" if spec.max_episode_steps is None else f"{spec.max_episode_steps:,} steps"
     _pairs(
         out,
         {
@@ -104,7 +100,7 @@ def _show_one(spec: EnvSpec) -> None:
             "observation": spec.observation,
             "actions": spec.actions,
             "labels from": spec.labels_from,
-            "time limit": limit,
+            "time limit": spec.time_limit,
         },
     )
     out.print("atoms")

@@ -19,8 +19,10 @@ CATALOGUE: dict[str, EnvSpec] = {
 }
 
 
-def find(name: str) -> EnvSpec:
+def find(name: Any) -> EnvSpec:
     """The environment of that name, or of that Gymnasium id with or without its namespace."""
+    if not isinstance(name, str):
+        raise AmbsError(f"the environment is {name!r}, and has to be a name; `ambs envs` lists them all.")
     ids = {spec.id: spec for spec in CATALOGUE.values()}
     bare = name.removeprefix("ambs:")
     if (found := CATALOGUE.get(bare) or ids.get(bare)) is not None:
@@ -30,7 +32,7 @@ def find(name: str) -> EnvSpec:
     raise AmbsError(f'there is no environment "{name}"; {hint}')
 
 
-def make(name: str, **kwargs: Any) -> gymnasium.Env[Any, Any]:
+def make(name: Any, **kwargs: Any) -> gymnasium.Env[Any, Any]:
     """Makes a labelled environment by name: `ambs.make("seaquest", formula='!"hit"')`."""
     return gymnasium.make(find(name).id, **kwargs)
 

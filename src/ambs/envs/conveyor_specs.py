@@ -23,6 +23,7 @@ SPECS = tuple(
         labels_from="the map",
         observation="one-hot grid, one channel a kind of cell (also an image, 64×64 RGB, or the cell's number)",
         actions="5 discrete",
+        time_limit="100 steps",
         max_episode_steps=100,
         kwargs={"map": map},
     )

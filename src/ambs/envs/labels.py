@@ -12,6 +12,7 @@ other becomes such an environment when `labelling.py` wraps it.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -23,10 +24,10 @@ from ambs.logic.parser import as_formula
 from ambs.logic.syntax import Formula
 
 
-def cost_of(formula: str | Formula, labels: Mapping[str, Any], cost: float = 10.0) -> Any:
+def cost_of(formula: str | Formula, labels: Mapping[str, Any], cost: Any = 10.0) -> Any:
     """0 where the propositional `formula` holds and `cost` where it does not, elementwise over arrays of labels."""
-    if not (math.isfinite(cost) and cost > 0):
-        raise AmbsError(f"cost is {cost:g}, and has to be a positive number.")
+    if isinstance(cost, bool) or not isinstance(cost, numbers.Real) or not (math.isfinite(cost) and float(cost) > 0):
+        raise AmbsError(f"cost is {cost!r}, and has to be a positive number.")
     return np.where(holds(formula, labels), 0.0, float(cost))[()]
 
 

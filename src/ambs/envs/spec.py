@@ -27,7 +27,9 @@ class EnvSpec:
     """The default observation, as a person would say it: "64×64 RGB"."""
     actions: str
     """Likewise: "18 discrete"."""
+    time_limit: str
+    """When an episode is cut off, whoever does it: "100 steps"."""
     max_episode_steps: int | None = None
-    """The time limit that Gymnasium applies, if any."""
+    """The time limit that Gymnasium applies, if the environment has none of its own."""
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     """What the entry point is called with: which game, which map."""

@@ -6,9 +6,9 @@ it raised, and whoever started the compiled code raises that instead.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -20,7 +20,7 @@ _newest: list[Exception] = []
 def call_numpy(function: Callable[..., Any], shapes: Any, *arguments: Any) -> Any:
     """`function` of the arguments as NumPy arrays, with all vmapped axes in front."""
     with original_errors():
-        return jax.pure_callback(_remembering(function), shapes, *arguments, vmap_method="broadcast_all")
+        return jax.pure_callback(_Remembering(function), shapes, *arguments, vmap_method="broadcast_all")
 
 
 @contextmanager
@@ -36,13 +36,15 @@ def original_errors() -> Iterator[None]:
         raise error from None
 
 
-def _remembering(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def call(*arguments: Any) -> Any:
+@dataclass(frozen=True)
+class _Remembering:
+    """Equal for equal functions, unlike a closure: JAX compiles a callback anew that it has not seen before."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, *arguments: Any) -> Any:
         try:
-            return function(*arguments)
+            return self.function(*arguments)
         except Exception as error:
             _newest[:] = [error]
             raise
-
-    return call

@@ -72,7 +72,8 @@ class ClassicalShield(eqx.Module):
         self.allowed = jnp.asarray(safety >= bound.threshold + margin)
 
     def __call__(self, state: Any, proposed: Any, *, key: Any = None) -> Decision:
-        require_numbers(self.safety.shape, state, proposed)
+        states, actions = self.safety.shape
+        require_numbers((states, actions), state, proposed)
         overridden = ~self.allowed[state, proposed]
         action = jnp.where(overridden, self.backup[state], proposed)
         exact = self.safety[state, proposed]

@@ -27,7 +27,7 @@ class NumpyModel(eqx.Module):
     each label, and where the episode goes on. `noise` are uniform numbers in [0, 1), `noise_size` for each of the
     batch: all randomness has to come from them, so that decisions can be repeated.
 
-    What `step` raises comes out of the shield as it was raised; inside a `jit` of your own JAX puts its own error first.
+    What `step` raises comes out of the shield as it was raised; inside a `jit` of your own, JAX wraps it.
     """
 
     has_costs: ClassVar[bool] = False
@@ -82,8 +82,8 @@ class NumpyModel(eqx.Module):
         named = [_returned(f"the label {atom}", labels[atom], rows).astype(bool) for atom in self.atoms]
         lives = _returned("going on", going_on, rows).astype(bool)
         return (
-            following.reshape(*batch, *self.state_shape),
-            np.stack(named, axis=-1).reshape(*batch, len(self.atoms)),
+            following.reshape((*batch, *self.state_shape)),
+            np.stack(named, axis=-1).reshape((*batch, len(self.atoms))),
             lives.reshape(batch),
         )
 
@@ -111,12 +111,12 @@ class NumpyPolicy(eqx.Module):
         rows = np.asarray(self.probabilities(flat), "float32")
         if rows.shape != (len(flat), self.actions):
             raise ModelError(
-                f"the policy's probabilities have shape {rows.shape}, and {len(flat)} states with {self.actions} actions "
-                "each need one row a state."
+                f"the policy's probabilities have shape {rows.shape}, and for {len(flat)} states and {self.actions} "
+                f"actions that has to be {(len(flat), self.actions)}."
             )
         if not (rows >= 0).all() or not np.abs(rows.sum(axis=-1) - 1).max() < 1e-4:
             raise ModelError("the policy's probabilities are negative or NaN, or a row of them does not sum to 1.")
-        return rows.reshape(*batch, self.actions)
+        return rows.reshape((*batch, self.actions))
 
 
 def _require_one(part: str, state: Any, shape: tuple[int, ...]) -> None:

@@ -51,7 +51,7 @@ class Settings:
     @property
     def experiences(self) -> int:
         """How often a whole model is counted anew; more would take long, and the claims are about 1 in 20."""
-        return max(1, self.repeats // 4)
+        return max(1, self.repeats // 8)
 
     @property
     def decisions(self) -> int:

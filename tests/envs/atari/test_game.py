@@ -116,6 +116,32 @@ def test_every_frame_is_sticky_with_its_probability(sticky, low, high):
     assert low <= np.mean(repeated) <= high
 
 
+def test_stickiness_is_drawn_anew_on_every_frame_of_a_step():
+    """Four frames as one step, and as four steps of one, with the same dice: the same game."""
+    together, apart = (AtariGame("seaquest", sticky=0.5, noops=0, frame_skip=skip, size=8) for skip in (4, 1))
+    for env in (together, apart):
+        env.reset(seed=3)
+    generator = np.random.default_rng(0)
+    for _ in range(120):
+        action = int(generator.integers(18))
+        together.step(action)
+        for _ in range(4):
+            apart.step(action)
+        assert together.get_state().held == apart.get_state().held
+        np.testing.assert_array_equal(together.ale.getRAM(), apart.ale.getRAM())
+
+
+def test_a_search_may_run_past_the_end_of_the_game_and_come_back():
+    env = AtariGame("assault", size=8)
+    env.reset(seed=0)
+    before = env.get_state()
+    over = False
+    while not over:
+        _, over = env.safe_step(0)
+    env.set_state(before)
+    env.step(0)
+
+
 def test_up_to_30_frames_without_action_after_a_reset():
     """The emulator's count of frames tells how many there were; numbers from 0 to 30 come up."""
     env = AtariGame("seaquest", size=8)

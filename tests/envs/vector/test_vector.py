@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -68,6 +69,8 @@ def test_the_cost_of_a_first_row_is_that_of_the_state_it_begins_in():
     ("make", "workers"),
     [
         (functools.partial(make_vec, "conveyor", 5), 2),
+        (functools.partial(make_vec, "seaquest", 3), 2),
+        (functools.partial(make_vec, "minatar-space-invaders", 3), 2),
         (functools.partial(make_vec, [functools.partial(Episodes, length) for length in (2, 3, 4, 5)]), 3),
     ],
 )
@@ -75,6 +78,43 @@ def test_one_process_and_several_agree(make, workers):
     with make(seed=3, workers="inline") as inline, make(seed=3, workers=workers) as several:
         assert len(several.backend.pids) == workers
         assert_same(rollout(inline, 130), rollout(several, 130))
+
+
+@pytest.mark.parametrize("workers", ["inline", 2])
+def test_after_an_interrupt_nothing_goes_on(workers, monkeypatch):
+    """Some rows are stepped and some are not; going on would give answers to questions asked before."""
+    vector = make_vec("conveyor", 3, workers=workers)
+    vector.reset()
+
+    def interrupted(seeds):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(vector.backend, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        vector.step([0, 0, 0])
+    with pytest.raises(AmbsError, match="closed"):
+        vector.step([0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("info", "words"),
+    [
+        ({"labels": {"near": 0.3}, "cost": 0.0}, '"near" is 0.3'),
+        ({"labels": {"near": True}, "cost": -7.0}, "cost of environment 0 is -7"),
+    ],
+)
+def test_labels_and_costs_that_are_none_are_refused(info, words):
+    class Wrong(gymnasium.Env):
+        observation_space, action_space = gymnasium.spaces.Discrete(2), gymnasium.spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            return 0, info
+
+        def step(self, action):
+            return 0, 0.0, False, False, info
+
+    with pytest.raises(AmbsError, match=words), make_vec(Wrong, 2, workers="inline") as vector:
+        vector.reset()
 
 
 def test_a_row_is_what_the_environment_alone_would_have_done():

@@ -60,19 +60,19 @@ class AtariGame(gymnasium.Env[Any, Any]):
         game: Any = "seaquest",
         *,
         formula: str | Formula | None = None,
-        cost: float = 10.0,
+        cost: Any = 10.0,
         render_mode: str | None = None,
-        sticky: float = 0.25,
-        frame_skip: int = 4,
-        size: int = 64,
+        sticky: Any = 0.25,
+        frame_skip: Any = 4,
+        size: Any = 64,
         full_actions: bool = True,
-        noops: int = 30,
-        max_frames: int = 108_000,
+        noops: Any = 30,
+        max_frames: Any = 108_000,
     ) -> None:
         if render_mode not in (None, "rgb_array"):
             raise AmbsError(f'render_mode is "{render_mode}", and has to be rgb_array or None.')
-        if noops < 0:
-            raise AmbsError(f"noops is {noops}, and has to be 0 or more.")
+        if isinstance(noops, bool) or not isinstance(noops, int) or noops < 0:
+            raise AmbsError(f"noops is {noops!r}, and has to be a whole number of at least 0.")
         self.game = find(game)
         self.render_mode = render_mode
         self._sticky = probability("sticky", sticky, closed=True)

@@ -13,6 +13,7 @@ SPECS = tuple(
         labels_from="the emulator's RAM, every frame",
         observation="64×64 RGB",
         actions="18 discrete",
+        time_limit="108,000 frames, 27,000 steps",
         kwargs={"game": game.name},
     )
     for game in GAMES.values()

@@ -80,6 +80,7 @@ class MinAtarGame(gymnasium.Env[Any, Any]):
         self._game = load(game, ramping=difficulty_ramping)
         self._actions = range(6) if full_actions else self._game.minimal_action_set()
         self._last_action = _NOTHING
+        self._begun = False
         self.action_space = gymnasium.spaces.Discrete(len(self._actions))
         self.observation_space = gymnasium.spaces.Box(0, 1, tuple(self._game.state_shape()), np.float32)
 
@@ -87,13 +88,13 @@ class MinAtarGame(gymnasium.Env[Any, Any]):
         super().reset(seed=seed)
         self._game.random = Dice(self.np_random)
         self._game.reset()
-        self._last_action = _NOTHING
+        self._last_action, self._begun = _NOTHING, True
         return self._observe(), self._info(self._labeller.at_start(self._game))
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         chosen = self._chosen(action)
-        if self._game.terminal:
-            raise AmbsError("the episode is over, so there is no step to take; call reset() first.")
+        if self._game.terminal or not self._begun:
+            raise AmbsError("the episode is over, or has not begun; call reset() before step().")
         if not self._game.random.rand() < self.sticky:
             self._last_action = chosen
         labeller = self._labeller(self._game)
@@ -118,7 +119,7 @@ class MinAtarGame(gymnasium.Env[Any, Any]):
         if state.game != self.name:
             raise AmbsError(f"the saved state is one of {state.game}, and this is {self.name}.")
         restore(self._game, state.variables)
-        self._last_action = state.last_action
+        self._last_action, self._begun = state.last_action, True
         self.np_random.bit_generator.state = state.generator
         self._game.random = Dice(self.np_random)
 

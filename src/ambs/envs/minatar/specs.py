@@ -58,7 +58,8 @@ SPECS = tuple(
         labels_from="the game's variables, before and after each step",
         observation=f"10×10 grid, {channels} channels of zeros and ones",
         actions="6 discrete",
-        # Freeway ends by itself, after 2,501 steps.
+        time_limit="2,501 steps" if game == "freeway" else f"{MAX_EPISODE_STEPS:,} steps",
+        # Freeway ends by itself.
         max_episode_steps=None if game == "freeway" else MAX_EPISODE_STEPS,
         kwargs={"game": game},
     )

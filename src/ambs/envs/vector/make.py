@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium
+import numpy as np
 
 from ambs.envs import catalogue
 from ambs.envs.spec import EnvSpec
@@ -42,14 +43,14 @@ def make_vec(envs: Any, n: Any = None, *, seed: Any = 0, workers: Any = "auto", 
         env_kwargs: What `ambs.make` is given besides the name: `formula=`, `observation=`, ...
     """
     makers = _makers(envs, n, env_kwargs)
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise AmbsError(f"seed is {seed!r}, and has to be a whole number of at least 0.")
     description, step_seconds = _try_out(makers[0])
     # What cannot be put into arrays is said here, before any process is started.
     layout(description, len(makers))
     count = _workers(workers, len(makers), step_seconds)
     backend = Inline(makers, description) if count is None else Processes(makers, description, count)
-    return VectorEnv(backend, description, len(makers), seed)
+    return VectorEnv(backend, description, len(makers), int(seed))
 
 
 def _makers(envs: Any, n: Any, env_kwargs: dict[str, Any]) -> Sequence[Maker]:
@@ -59,7 +60,7 @@ def _makers(envs: Any, n: Any, env_kwargs: dict[str, Any]) -> Sequence[Maker]:
                 "a list of environments has to be functions that make one each, without n or other options."
             )
         return list(envs)
-    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise AmbsError(f"n is {n!r}, and has to be how many environments there are: a whole number of at least 1.")
     maker: Callable[..., gymnasium.Env[Any, Any]]
     if isinstance(envs, str):
@@ -72,7 +73,7 @@ def _makers(envs: Any, n: Any, env_kwargs: dict[str, Any]) -> Sequence[Maker]:
         raise AmbsError(
             f"the environments are {envs!r}, and have to be a name, a spec or functions that make one each."
         )
-    return [functools.partial(maker, **env_kwargs)] * n
+    return [functools.partial(maker, **env_kwargs)] * int(n)
 
 
 def _try_out(maker: Maker) -> tuple[Description, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from ambs.envs.labels import truth
 from ambs.envs.vector.arrays import NOTHING, RESET, Description, describe
 from ambs.errors import AmbsError
 
@@ -112,12 +114,19 @@ class Slots:
             _put(rows, index, _part(observation, key) if key else observation)
         arrays["reward"][index] = reward
         try:
-            arrays["cost"][index] = info["cost"]
-            arrays["labels"][index] = [info["labels"][atom] for atom in self._description.atoms]
+            cost = float(info["cost"])
+            labels = [info["labels"][atom] for atom in self._description.atoms]
         except KeyError as missing:
             raise AmbsError(
                 f"the info of environment {index} has no {missing} at this step, and had it before."
             ) from None
+        if not (math.isfinite(cost) and cost >= 0):
+            raise AmbsError(f"the cost of environment {index} is {cost:g}, and has to be a number of at least 0.")
+        arrays["cost"][index] = cost
+        arrays["labels"][index] = [
+            value if isinstance(value, bool) else truth(atom, value)
+            for atom, value in zip(self._description.atoms, labels, strict=True)
+        ]
         arrays["is_first"][index] = first
         arrays["is_last"][index] = last
         arrays["is_terminal"][index] = terminal

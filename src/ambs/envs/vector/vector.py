@@ -102,8 +102,8 @@ class VectorEnv:
             seeds = {i: env_seed(self._seed, i, self._restarts[i]) for i in self._unmade if wanted[i]}
             try:
                 failures = self.backend.run(seeds)
-            except AmbsError:
-                # Some rows are stepped and some are not: there is nothing to go on from.
+            except BaseException:
+                # Some rows are stepped and some are not: there is nothing to go on from, after Ctrl-C either.
                 self.close()
                 raise
             for index in seeds:

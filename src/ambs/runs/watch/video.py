@@ -19,6 +19,8 @@ Picture = UInt8[np.ndarray, "height width 3"]
 def writing(path: Path, size: tuple[int, int], fps: int) -> Iterator[Callable[[Picture], None]]:
     """A function that adds a picture of `size` (width, height) to the video; `path` appears when all is well."""
     with replacing(path) as partial:
+        # Where nothing can be written, that is said here, and not by ffmpeg in many lines.
+        partial.touch()
         stream = imageio_ffmpeg.write_frames(
             str(partial),
             size,
