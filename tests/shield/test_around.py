@@ -101,7 +101,7 @@ class TestNumpy:
         ("step", "dtype", "message"),
         [
             (lambda s, a, n: (s, {}, s == s), "float32", "returned no label far"),
-            (lambda s, a, n: (s[:, None], {"far": s > 3}, s == s), "float32", r"states of shape \(16, 1\)"),
+            (lambda s, a, n: (s[:, None], {"far": s > 3}, s == s), "float32", r"states of shape \(1, 1\)"),
             (lambda s, a, n: (s * np.nan, {"far": s > 3}, s == s), "float32", "without NaN"),
             # Casting it to a whole number would hide it.
             (lambda s, a, n: (s * np.nan, {"far": s > 3}, s == s), "int32", "without NaN"),
@@ -111,11 +111,8 @@ class TestNumpy:
         ],
     )
     def test_a_simulator_that_returns_nonsense_is_told(self, step, dtype, message):
-        model = NumpyModel(step, ["far"], dtype=dtype)
-        one = NumpyPolicy(lambda states: np.ones((len(states), 1)), actions=1)
-        shield = ambs.LookaheadShield(model, one, one, "P>=0.9 [ G<=4 !far ]", ambs.Ladder.level("A"))
         with pytest.raises(ModelError, match=message) as error:
-            shield(0, 0, key=jax.random.key(0))
+            NumpyModel(step, ["far"], dtype=dtype).step(jax.numpy.asarray(0.0), 0, key=jax.random.key(0))
         assert "\n" not in str(error.value)
 
     @pytest.mark.parametrize(
@@ -124,17 +121,29 @@ class TestNumpy:
             ([-1.0, 2.0], "negative"),
             ([np.nan, 1.0], "NaN"),
             ([0.5, 0.6], "sum to 1"),
-            ([0.2, 0.3, 0.5], r"shape \(16, 3\), and for 16 states and 2 actions that has to be \(16, 2\)"),
+            ([0.2, 0.3, 0.5], r"shape \(1, 3\), and for 1 states and 2 actions that has to be \(1, 2\)"),
         ],
     )
     def test_a_policy_that_returns_nonsense_is_told(self, probabilities, message):
-        model = NumpyModel(self.step, ["far"], dtype="int32")
         task = NumpyPolicy(lambda states: np.tile(probabilities, (len(states), 1)), actions=2)
-        backup = NumpyPolicy(lambda states: np.tile([1.0, 0.0], (len(states), 1)), actions=2)
-        shield = ambs.LookaheadShield(model, task, backup, "P>=0.9 [ G<=4 !far ]", ambs.Ladder.level("A"))
         with pytest.raises(ModelError, match=message) as error:
-            shield(0, 1, key=jax.random.key(0))
+            task.sample(jax.numpy.asarray(0), key=jax.random.key(0))
         assert "\n" not in str(error.value)
+
+    def test_nonsense_is_told_through_the_shield_too(self):
+        model = NumpyModel(self.step, ["far"], dtype="int32")
+        good = NumpyPolicy(lambda states: np.tile([1.0, 0.0], (len(states), 1)), actions=2)
+        bad = NumpyPolicy(lambda states: np.tile([-1.0, 2.0], (len(states), 1)), actions=2)
+        silent = NumpyModel(lambda s, a, n: (s, {}, s == s), ["far"], dtype="int32")
+        for parts, message in (
+            ((silent, good, good), "the simulator's step returned no label far"),
+            ((model, bad, good), "the policy's probabilities are negative"),
+            ((model, good, bad), "the policy's probabilities are negative"),
+        ):
+            shield = ambs.LookaheadShield(*parts, "P>=0.9 [ G<=4 !far ]", ambs.Ladder.level("A"))
+            with pytest.raises(ModelError, match=message) as error:
+                shield(0, 1, key=jax.random.key(0))
+            assert "\n" not in str(error.value)
 
     def test_the_users_own_error_comes_out_as_it_was_raised(self):
         """Wherever the simulator is called: by the shield, vmapped, by `imagine`, by a wrapper, or directly."""

@@ -277,12 +277,16 @@ def test_nan_is_not_believed(where):
             return jnp.where(where == "action", jnp.nan, 0.0)
 
     shield = ambs.LookaheadShield(Broken(), Broken(), Still(), FORMULA, A)
-    state = {"position": 0.0, "time": 0}
+
+    def decide(position, key):
+        return shield({"position": position, "time": 0}, 0.0, key=key)
+
+    one = (jnp.asarray(0.0), jax.random.key(0))
+    two = (jnp.zeros(2), jax.random.split(jax.random.key(0), 2))
     with pytest.raises(ModelError, match="predicted NaN"):
-        shield(state, 0.0, key=jax.random.key(0))
-    keys = jax.random.split(jax.random.key(0), 2)
-    for inside in (jax.jit, jax.vmap, lambda function: jax.jit(jax.vmap(function))):
-        decision = inside(lambda key: shield(state, 0.0, key=key))(keys[0] if inside is jax.jit else keys)
+        decide(*one)
+    for inside, arguments in ((jax.jit(decide), one), (jax.vmap(decide), two), (jax.jit(jax.vmap(decide)), two)):
+        decision = inside(*arguments)
         assert np.all(decision.overridden)
         assert np.all(decision.action == 1.0)
         for claimed in (decision.estimate, decision.low, decision.high):

@@ -91,7 +91,7 @@ def markdown(settings: Settings, tables: Tables) -> str:
     parts = [
         "# Verification of the theorems\n",
         f"`{settings.command}` (ambs {ambs.__version__}): seed {settings.seed}, every simulation repeated "
-        f"{settings.repeats:,} times a chain, intervals at 95%.\n",
+        f"{settings.repeats:,} times a chain, whole models counted {settings.experiences:,} times, intervals at 95%.\n",
     ]
     for name, (title, text, columns) in SECTIONS.items():
         parts.append(f"## {title}\n\n{text}\n\n{_table(columns, tables[name])}")
