@@ -29,7 +29,7 @@ Command = (
     | Annotated[Verify, tyro.conf.subcommand("verify")]
 )
 
-_DESCRIPTION = "Approximate Model-Based Shielding: formulas, exact checking, bounds and statistical tests."
+_DESCRIPTION = "Approximate Model-Based Shielding: train, look at environments, check formulas, bounds and tests."
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

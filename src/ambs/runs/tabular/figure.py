@@ -75,7 +75,7 @@ def _returns(axes: Axes, runs: tuple[tuple[Record, str, str], ...], best_safe: f
         smooth = np.convolve(run.returns, np.ones(window) / window, mode="valid")
         axes.plot(_steps(run)[window - 1 :], smooth, color=colour, lw=2, label=name)
     axes.axhline(best_safe, color="0.3", lw=1, ls="--", label="most that a safe policy delivers (exact)")
-    axes.set(xlabel="steps", ylabel="deliveries in 100 steps", xlim=0, ylim=0)
+    axes.set(xlabel="steps", ylabel="deliveries in 100 steps, mean of 10", xlim=0, ylim=0)
     axes.legend(frameon=False, loc="lower right")
 
 

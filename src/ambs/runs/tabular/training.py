@@ -79,7 +79,8 @@ def open_world(name: str, map_file: Path | None, safe: syntax.StateFormula) -> g
     drawn: dict[str, Any] = {}
     if map_file is not None:
         try:
-            drawn = {"map": map_file.read_text(encoding="utf-8").splitlines()}
+            # Editors leave empty lines at the end.
+            drawn = {"map": map_file.read_text(encoding="utf-8").rstrip().splitlines()}
         except UnicodeDecodeError as error:
             raise AmbsError(f"{map_file}: this is not text, and a map is drawn with characters.") from error
     return gymnasium.make(spec.id, observation="state", formula=safe, **drawn)
