@@ -294,3 +294,22 @@ class TestPrescience:
     def test_depth_is_at_least_one(self):
         with pytest.raises(AmbsError, match="depth is 0"):
             PrescienceShield(Conveyor("small"), range(5), depth=0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [({"model": np.eye(2)}, "model is of type ndarray"), ({"task": [0, 1]}, "task policy"), ({"test": "A"}, "Ladder")],
+)
+def test_parts_that_are_none_are_named(wrong, words):
+    kernel = np.full((2, 2, 2), 0.5)
+    policy = ambs.TabularPolicy(np.full((2, 2), 0.5))
+    model = ambs.TabularModel(kernel, {"a": np.array([False, True])})
+    parts = {"model": model, "task": policy, "backup": policy, "formula": "!a", **wrong}
+    with pytest.raises(ambs.AmbsError, match=words):
+        ambs.LookaheadShield(**parts)
+
+
+@pytest.mark.parametrize("wrong", [-1.0, float("nan")])
+def test_a_policy_says_which_probability_is_none(wrong):
+    with pytest.raises(ambs.ModelError, match="action 1 in state 0"):
+        ambs.TabularPolicy([[1.0, wrong], [1.0, 0.0]])

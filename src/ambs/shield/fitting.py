@@ -22,6 +22,18 @@ DELTA = 0.01
 ONE_STATE = "a shield judges one state at a time; for a batch use jax.vmap, with one key a state"
 
 
+def require_parts(model: Any, task: Any, backup: Any, test: Any) -> None:
+    """Each part can be asked what a shield asks it."""
+    for name, part, method, hint in (
+        ("model", model, "step", "ambs.TabularModel makes one of a table"),
+        ("task policy", task, "sample", "ambs.TabularPolicy makes one of a table"),
+        ("backup policy", backup, "sample", "ambs.TabularPolicy makes one of a table"),
+        ("test", test, "looks", 'for example ambs.Ladder.level("A")'),
+    ):
+        if not hasattr(part, method):
+            raise AmbsError(f"the {name} is of type {type(part).__name__}, which has no `{method}`; {hint}.")
+
+
 def require_test(test: StatTest, formula: syntax.ProbabilityBound) -> None:
     """The test excludes every violation probability that the formula does not tolerate."""
     tolerated = 1 - formula.threshold

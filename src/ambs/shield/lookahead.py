@@ -15,7 +15,15 @@ from ambs.errors import AmbsError, FormulaError, ModelError, positive_integer, p
 from ambs.logic import parse, syntax
 from ambs.shield.callbacks import original_errors
 from ambs.shield.criteria import Criterion, LabelCriterion
-from ambs.shield.fitting import DELTA, ONE_STATE, require_criterion, require_numbers, require_tables, require_test
+from ambs.shield.fitting import (
+    DELTA,
+    ONE_STATE,
+    require_criterion,
+    require_numbers,
+    require_parts,
+    require_tables,
+    require_test,
+)
 from ambs.shield.imagine import imagine
 from ambs.shield.stat_tests import Ladder, StatTest
 from ambs.shield.stat_tests.interval import interval_table
@@ -81,11 +89,11 @@ class LookaheadShield(eqx.Module):
 
     def __init__(
         self,
-        model: Model,
-        task: Policy,
-        backup: Policy,
+        model: Any,
+        task: Any,
+        backup: Any,
         formula: str | syntax.Formula,
-        test: StatTest | None = None,
+        test: Any = None,
         *,
         criterion: Criterion | None = None,
         Delta: float = 0.1,
@@ -100,6 +108,7 @@ class LookaheadShield(eqx.Module):
         self.formula = safety_formula(formula, Delta=Delta, horizon=horizon)
         tolerated = 1 - self.formula.threshold
         self.test = Ladder.design(tolerated, DELTA) if test is None else test
+        require_parts(model, task, backup, self.test)
         require_test(self.test, self.formula)
         self.model, self.task, self.backup = model, task, backup
         self.criterion = LabelCriterion(self.formula.path) if criterion is None else criterion

@@ -84,8 +84,14 @@ class TabularPolicy(eqx.Module):
 
     def __init__(self, probs: Any) -> None:
         table = np.asarray(probs, float)
-        if table.ndim != 2 or not np.isfinite(table).all() or (table < 0).any():
+        if table.ndim != 2:
             raise ModelError(f"a policy is a table [states, actions] of probabilities, not of shape {table.shape}.")
+        if not np.all(table >= 0) or not np.isfinite(table).all():
+            state, action = np.argwhere(~(np.isfinite(table) & (table >= 0)))[0]
+            raise ModelError(
+                f"the probability of action {action} in state {state} of the policy is {table[state, action]:g}, and "
+                "has to lie in [0, 1]."
+            )
         sums = table.sum(axis=1)
         wrong = np.flatnonzero(np.abs(sums - 1) > 1e-5)
         if len(wrong):
