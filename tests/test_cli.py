@@ -214,7 +214,7 @@ def test_train_leaves_a_figure_and_numbers(run_ambs, tmp_path):
         ("S..A\n....\n", "goal"),
         ("...A\n..G.\n", "start"),
         ("S..G\n..\n", "line 2"),
-        ("S.x.G\n", '"x"'),
+        ("S.x.G\n", "'x'"),
         ("S>G\n", None),
     ],
 )

@@ -63,11 +63,13 @@ class Train:
 
         settings = Settings(self.formula, self.test, self.steps, self.explore_steps, self.seed)
         env = open_world(self.env, self.map, settings.config.safe)
+        # What is wrong with seed or test is said here, before a bar is drawn or a folder made.
+        agents = settings.agents(env)
         best_safe = Truth.of(conveyor(env), settings.config.safe).most(safe=True)
         folder = self.run_dir or Path("runs") / (self.map.stem if self.map else self.env)
         folder.mkdir(parents=True, exist_ok=True)
         with _bars(quiet=self.json) as bars:
-            training = train(env, settings, lambda steps, name: _shown(bars, steps, name, settings.steps))
+            training = train(env, agents, settings, lambda steps, name: _shown(bars, steps, name, settings.steps))
         picture = folder / "training.png"
         draw(training, conveyor(env), f"{self.map or self.env}     {settings.config.bound}", best_safe, picture)
         summary = {

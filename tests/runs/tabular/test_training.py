@@ -17,7 +17,7 @@ from ambs.types import Decision
 def trained():
     settings = Settings(steps=300, explore_steps=200, seed=2)
     env = open_world("conveyor", None, settings.config.safe)
-    return env, train(env, settings, lambda steps, name: steps)
+    return env, train(env, settings.agents(env), settings, lambda steps, name: steps)
 
 
 def test_both_agents_are_recorded(trained):

@@ -54,6 +54,10 @@ class Settings:
     def config(self) -> TabularConfig:
         return TabularConfig(self.formula, TESTS[self.test](), explore_steps=self.explore_steps)
 
+    def agents(self, env: gymnasium.Env[Any, Any]) -> tuple[TabularAgent, TabularAgent]:
+        """With the shield, and without."""
+        return self.agent(env, shielded=True), self.agent(env, shielded=False)
+
     def agent(self, env: gymnasium.Env[Any, Any], *, shielded: bool) -> TabularAgent:
         return TabularAgent(env, self.config, seed=self.seed, guard=None if shielded else no_guard)
 
@@ -86,9 +90,11 @@ def open_world(name: str, map_file: Path | None, safe: syntax.StateFormula) -> g
     return gymnasium.make(spec.id, observation="state", formula=safe, **drawn)
 
 
-def train(env: gymnasium.Env[Any, Any], settings: Settings, progress: Progress) -> Training:
-    """Trains with the shield and without, from the same seed, step by step in the environment."""
-    agent, blind = (settings.agent(env, shielded=shielded) for shielded in (True, False))
+def train(
+    env: gymnasium.Env[Any, Any], agents: tuple[TabularAgent, TabularAgent], settings: Settings, progress: Progress
+) -> Training:
+    """Trains the agent with the shield and the one without, from the same seed, step by step in the environment."""
+    agent, blind = agents
     shielded, unshielded = (
         record(progress(interact(env, one, settings.steps, seed=settings.seed), name))
         for one, name in ((agent, "with the shield"), (blind, "without"))
