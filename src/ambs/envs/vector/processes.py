@@ -15,13 +15,14 @@ import subprocess
 import sys
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import cloudpickle  # type: ignore[import-untyped]
 import numpy as np
 
 from ambs.envs.vector.arrays import NOTHING, Description, Layout, layout
+from ambs.envs.vector.messages import answer_from_json, receive, seeds_to_json, send
 from ambs.envs.vector.slots import Failure, Maker
 from ambs.envs.vector.worker import BOOTSTRAP
 from ambs.errors import AmbsError
@@ -99,14 +100,14 @@ class _Worker:
         if self._gone:
             self._process = self._start()
             self._gone = False
-        _write(self._process, seeds)
+        _write(self._process, lambda stdin: send(stdin, seeds_to_json(seeds)))
 
     def receive(self) -> list[Failure] | AmbsError:
         """Which environments failed; all of them, if the process is gone."""
         assert self._process.stdout is not None
         try:
-            return pickle.load(self._process.stdout)
-        except (EOFError, pickle.UnpicklingError):
+            return answer_from_json(receive(self._process.stdout))
+        except (EOFError, ValueError):
             self._gone = True
             self._process.kill()
             reason = _ending(self._process.wait())
@@ -121,8 +122,8 @@ class _Worker:
             pass_fds=[self._set_up[-1]],
             env={**_ONE_THREAD, **os.environ},
         )
-        _write(process, sys.path)
-        _write(process, self._set_up)
+        _write(process, lambda stdin: send(stdin, sys.path))
+        _write(process, lambda stdin: pickle.dump(self._set_up, stdin))
         return process
 
     def close(self) -> None:
@@ -141,10 +142,10 @@ class _Worker:
             self._process.wait()
 
 
-def _write(process: subprocess.Popen[bytes], message: Any) -> None:
+def _write(process: subprocess.Popen[bytes], say: Callable[[Any], None]) -> None:
     assert process.stdin is not None
     try:
-        pickle.dump(message, process.stdin)
+        say(process.stdin)
         process.stdin.flush()
     except BrokenPipeError:
         # The process is gone, which whoever waits for its answer will find, and say how.

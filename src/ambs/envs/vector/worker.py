@@ -1,6 +1,6 @@
 """A worker process: it owns some of the environments and fills their rows of the shared arrays when told to.
 
-It reads commands from standard input and answers on what was standard output, both pickled; observations never go
+It reads commands from standard input and answers on what was standard output (`messages.py`); observations never go
 that way, they are in the shared memory. When the trainer is gone, however it went, standard input ends and so does the
 worker.
 """
@@ -16,12 +16,13 @@ import traceback
 from typing import BinaryIO
 
 from ambs.envs.vector.arrays import Layout
+from ambs.envs.vector.messages import answer_to_json, receive, seeds_from_json, send
 from ambs.envs.vector.slots import Slots
 from ambs.errors import AmbsError
 
 # What the fresh interpreter runs: with the trainer's module path, so that it finds what the trainer found.
 BOOTSTRAP = (
-    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
+    "import json, sys; sys.path[:] = json.loads(sys.stdin.buffer.readline()); "
     "from ambs.envs.vector.worker import main; main(sys.stdin.buffer)"
 )
 
@@ -33,16 +34,16 @@ def main(commands: BinaryIO) -> None:
     # What an environment prints goes to standard error, not between our answers.
     os.dup2(2, 1)
     sys.stdout = sys.stderr
+    # From the trainer that started this process: functions cannot be told in another way.
     slots = _set_up(*pickle.load(commands))
     try:
         while True:
-            seeds = pickle.load(commands)
+            seeds = seeds_from_json(receive(commands))
             try:
                 answer = slots if isinstance(slots, AmbsError) else slots.run(seeds)
             except AmbsError as error:
                 answer = error
-            pickle.dump(answer, answers)
-            answers.flush()
+            send(answers, answer_to_json(answer))
     except (EOFError, BrokenPipeError):
         # The trainer has closed us, or is gone, and nobody is left to read what Python would flush at its end.
         if isinstance(slots, Slots):
