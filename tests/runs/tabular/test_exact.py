@@ -1,5 +1,8 @@
 """The exact numbers of a world: against a corridor worked out by hand, and against playing."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -65,3 +68,15 @@ def test_playing_agrees_with_the_exact_numbers():
     deliveries, baths = truth.episode(np.eye(5)[truth.best()])
     assert sum(step.reward for step in played) / 200 == pytest.approx(deliveries, abs=0.4)
     assert sum(step.violated for step in played) / 200 == pytest.approx(baths, abs=0.35)
+
+
+def test_the_table_in_the_docs_is_what_follows_from_the_maps():
+    page = (Path(__file__).parents[3] / "docs" / "conveyor.md").read_text(encoding="utf-8")
+    rows = re.findall(r"\| `([\w-]+)` \| `[\w:-]+` \| (\d+) \| ([\d.]+), ([\d.]+) \| ([\d.]+) \|", page)
+    assert len(rows) == 4
+    for name, cells, blind, baths, safe in rows:
+        world = ambs.make(name, observation="state").unwrapped
+        truth = Truth.of(world)
+        (best, bathed), (careful, _) = (truth.episode(np.eye(5)[policy]) for policy in (truth.best(), truth.safest()))
+        shown = [int(cells), float(blind), float(baths), float(safe)]
+        assert shown == pytest.approx([world.layout.states, best, bathed, careful], abs=0.0051)
