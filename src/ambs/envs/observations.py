@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 from gymnasium import spaces
-from jaxtyping import Float, UInt8
+from jaxtyping import UInt8
 
 from ambs.envs.maps import MOVES, Layout
 from ambs.envs.render import Painter
@@ -66,10 +66,10 @@ class OneHot:
     def __init__(self, layout: Layout) -> None:
         self._cells = layout.cells
         tiles = np.array([list(row) for row in layout.rows])
-        self._map = (tiles[:, :, None] == np.array(list(CHANNELS))).astype(np.float32)
-        self.space: spaces.Space = spaces.Box(0, 1, self._map.shape, np.float32)
+        self._map = (tiles[:, :, None] == np.array(list(CHANNELS))).astype(np.uint8)
+        self.space: spaces.Space = spaces.Box(0, 1, self._map.shape, np.uint8)
 
-    def __call__(self, state: int) -> Float[np.ndarray, "rows columns channels"]:
+    def __call__(self, state: int) -> UInt8[np.ndarray, "rows columns channels"]:
         grid = self._map.copy()
         grid[(*self._cells[state], 0)] = 1
         return grid

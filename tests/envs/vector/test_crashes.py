@@ -11,7 +11,7 @@ import pytest
 from ambs import AmbsError
 from ambs.envs.vector import CrashWarning, make_vec
 from ambs.envs.vector.seeds import env_seed
-from tests.envs.vector.toys import BadReset, Episodes, die, raise_error
+from tests.envs.vector.toys import BadReset, Episodes, Fated, die, raise_error
 
 ACTION = np.full((2, 2), 0.5, np.float32)
 
@@ -32,6 +32,7 @@ def test_a_crash_closes_the_episode_and_no_other(workers, how):
     with make_vec(made, seed=5, workers=workers) as vector:
         vector.reset()
         before = vector.step(ACTION)
+        assert vector.episodes == [0, 0]
         with pytest.warns(CrashWarning, match="out of cheese" if how is raise_error else "SIGKILL") as caught:
             batch = vector.step(ACTION)
         # A process that is gone has taken its other environments with it; an exception has not.
@@ -43,6 +44,7 @@ def test_a_crash_closes_the_episode_and_no_other(workers, how):
             assert batch.obs["where"][0].tolist() == [0, 2]
             assert (batch.cost[0], batch.reward[0], batch.labels["begun"][0]) == (0, 2, True)
         batch = vector.step(ACTION)
+        assert vector.episodes == [int(0 in lost), 1]
         for env in lost:
             assert batch.is_first[env]
             fresh = np.random.default_rng(env_seed(5, env, 1)).random()
@@ -76,6 +78,25 @@ def test_a_killed_worker_is_replaced_even_where_an_episode_has_just_ended():
             batch = vector.step(ACTION)
             assert batch.obs["where"].tolist() == [[0, 1], [0, 0]]
             assert batch.is_first.tolist() == [False, True]
+
+
+def test_a_process_that_dies_while_one_of_its_environments_tries_again():
+    """Environment 0 has begun its episode by then; it is lost with the process, and begins the next one."""
+    fates = {env_seed(5, 1, 0): (0, raise_error), env_seed(5, 1, 1): (0, die)}
+    made = [functools.partial(Episodes, 4), functools.partial(Fated, 4, fates)]
+    with make_vec(made, seed=5, workers=1) as vector:
+        with pytest.warns(CrashWarning) as caught:
+            batch = vector.reset()
+        assert [str(warning.message).split(" crashed")[0] for warning in caught] == [
+            "environment 1", "environment 0", "environment 1"
+        ]  # fmt: skip
+        assert batch.is_first.all()
+        assert vector.episodes == [1, 2]
+        drawn = [np.random.default_rng(env_seed(5, env, episode)).random() for env, episode in ((0, 1), (1, 2))]
+        assert batch.obs["drawn"].tolist() == drawn
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert vector.step(ACTION).obs["where"].tolist() == [[0, 1], [0, 1]]
 
 
 def test_an_environment_that_crashes_again_and_again_is_given_up():

@@ -86,7 +86,7 @@ def test_after_an_interrupt_nothing_goes_on(workers, monkeypatch):
     vector = make_vec("conveyor", 3, workers=workers)
     vector.reset()
 
-    def interrupted(seeds):
+    def interrupted():
         raise KeyboardInterrupt
 
     monkeypatch.setattr(vector.backend, "run", interrupted)
@@ -132,14 +132,18 @@ def test_a_row_is_what_the_environment_alone_would_have_done():
             assert {atom: row[f"label {atom}"] for atom in info["labels"]} == info["labels"]
 
 
-def test_seeds_differ_between_environments_and_seeds_and_restarts():
-    seeds = {env_seed(seed, env, restarts) for seed in range(5) for env in range(5) for restarts in range(3)}
+def test_seeds_differ_between_environments_and_seeds_and_episodes():
+    seeds = {env_seed(seed, env, episode) for seed in range(5) for env in range(5) for episode in range(3)}
     assert len(seeds) == 75
     with make_vec(lambda: Episodes(50), 4, seed=1, workers="inline") as vector:
         drawn = vector.reset().obs["drawn"]
         assert len(set(drawn.tolist())) == 4
-        # A second reset does not seed again: it begins other episodes.
-        assert not np.isin(vector.reset().obs["drawn"], drawn).any()
+        # A second reset begins other episodes, in the same environments.
+        assert vector.episodes == [0] * 4
+        second = vector.reset().obs
+        assert vector.episodes == [1] * 4
+        assert not np.isin(second["drawn"], drawn).any()
+        assert second["where"].tolist() == [[1, 0]] * 4
     with make_vec(lambda: Episodes(50), 4, seed=2, workers="inline") as other:
         assert not np.isin(other.reset().obs["drawn"], drawn).any()
 

@@ -52,6 +52,37 @@ def die():
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+class Fated(Episodes):
+    """Determined by its seed and its actions, misfortunes too: with a seed in `fates`, one happens at that step."""
+
+    def __init__(self, length, fates):
+        super().__init__(length)
+        self.fates = fates
+
+    def reset(self, *, seed=None, options=None):
+        self.episode, self.time, self.seed = -1, 0, seed
+        self._meet()
+        return super().reset(seed=seed)
+
+    def step(self, action):
+        self._meet(1)
+        return super().step(action)
+
+    def _meet(self, ahead=0):
+        when, how = self.fates.get(self.seed, (None, None))
+        if when == self.time + ahead:
+            how()
+
+
+class Moody(Episodes):
+    """Not determined by its seed: its second episode and all after it are shorter than its first."""
+
+    def reset(self, *, seed=None, options=None):
+        begun = super().reset(seed=seed)
+        self.length = 9 if self.episode == 0 else 2
+        return begun
+
+
 class BadReset(Episodes):
     """Cannot even begin."""
 

@@ -40,8 +40,8 @@ class Snapshot:
 class MinAtarGame(gymnasium.Env[Any, Any]):
     """One of MinAtar's games; `info` has `labels` and `cost`.
 
-    An observation is the grid of zeros and ones that MinAtar gives, as float32: numbers for a network as they are,
-    where unsigned bytes would be taken for pixels and divided by 255.
+    An observation is the grid of zeros and ones that MinAtar gives, as bytes from 0 to 1: that they are no more is how a
+    world model knows that they are not pixels.
 
     Args:
         game: `seaquest`, `freeway`, `asterix`, `space-invaders` or `breakout`.
@@ -82,7 +82,7 @@ class MinAtarGame(gymnasium.Env[Any, Any]):
         self._last_action = _NOTHING
         self._begun = False
         self.action_space = gymnasium.spaces.Discrete(len(self._actions))
-        self.observation_space = gymnasium.spaces.Box(0, 1, tuple(self._game.state_shape()), np.float32)
+        self.observation_space = gymnasium.spaces.Box(0, 1, tuple(self._game.state_shape()), np.uint8)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
@@ -139,7 +139,7 @@ class MinAtarGame(gymnasium.Env[Any, Any]):
         return self._actions[index]
 
     def _observe(self) -> np.ndarray:
-        return self._game.state().astype(np.float32)
+        return self._game.state().astype(np.uint8)
 
     def _info(self, labels: dict[str, bool]) -> dict[str, Any]:
         return {"labels": labels, "cost": self._costs(labels)}

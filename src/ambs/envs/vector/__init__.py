@@ -3,4 +3,5 @@
 from ambs.envs.vector.batch import Batch as Batch
 from ambs.envs.vector.make import make_vec as make_vec
 from ambs.envs.vector.vector import CrashWarning as CrashWarning
+from ambs.envs.vector.vector import ReplayError as ReplayError
 from ambs.envs.vector.vector import VectorEnv as VectorEnv

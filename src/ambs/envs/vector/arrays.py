@@ -16,8 +16,9 @@ from ambs.errors import AmbsError
 # Where in the arrays an observation that is no dictionary is, and a key of one that is.
 OBS = "obs"
 
-# What an environment is asked to do, in the array "todo".
-NOTHING, STEP, RESET = 0, 1, 2
+# What an environment is asked to do, in the array "todo": to take the action in "action", to begin an episode with the
+# seed in "seed", or to do so after having been made, or made anew.
+NOTHING, STEP, RESET, MAKE = 0, 1, 2, 3
 
 # The arrays begin where a cache line does, so that neighbours are not slowed by each other's writes.
 _ALIGNMENT = 64
@@ -61,6 +62,7 @@ def layout(description: Description, n: int) -> Layout:
     rows |= {
         "action": _row(description.action_space, "action"),
         "todo": ((), np.uint8),
+        "seed": ((), np.int64),
         "reward": ((), np.float32),
         "cost": ((), np.float32),
         "labels": ((len(description.atoms),), np.bool_),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ class Inline:
         self.arrays: dict[str, np.ndarray[Any, Any]] = place.view(bytearray(place.size))
         self._slots = Slots(makers, 0, description, self.arrays)
 
-    def run(self, seeds: Mapping[int, int]) -> list[Failure]:
-        return self._slots.run(seeds)
+    def run(self) -> list[Failure]:
+        return self._slots.run()
 
     def close(self) -> None:
         self._slots.close()

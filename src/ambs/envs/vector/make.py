@@ -31,8 +31,8 @@ _TRIAL_STEPS = 32
 def make_vec(envs: Any, n: Any = None, *, seed: Any = 0, workers: Any = "auto", **env_kwargs: Any) -> VectorEnv:
     """N environments that are alike, to be stepped together.
 
-    The same `seed` gives the same trajectories whatever `workers` is: environment i is seeded with
-    `env_seed(seed, i)`, and no choice of where it runs touches its generator.
+    The same `seed` gives the same trajectories whatever `workers` is: environment i begins its episode k with the seed
+    `env_seed(seed, i, k)`, wherever it runs.
 
     Args:
         envs: A name of the catalogue, an `EnvSpec`, a function that makes one environment, or a list of such functions.

@@ -1,6 +1,7 @@
 """What the trainer and its workers say to each other: one line of JSON a message, so that hearing it runs no code.
 
-Only the environments themselves cannot be said so: functions that make them travel pickled, once, from the trainer to a
+The trainer says only when to begin, since what is to be done is in the shared arrays; the answer is who failed. Only
+the environments themselves cannot be said so: functions that make them travel pickled, once, from the trainer to a
 worker that it has started itself.
 """
 
@@ -13,6 +14,9 @@ from typing import IO, Any
 
 from ambs.envs.vector.slots import Failure
 from ambs.errors import AmbsError, FormulaError, ModelError
+
+# The trainer's one command: do what the array "todo" says.
+RUN = "run"
 
 _KINDS = {kind.__name__: kind for kind in (AmbsError, FormulaError, ModelError)}
 
@@ -28,14 +32,6 @@ def receive(stream: IO[bytes]) -> Any:
     if not line.endswith(b"\n"):
         raise EOFError
     return json.loads(line)
-
-
-def seeds_to_json(seeds: Mapping[int, int]) -> list[list[int]]:
-    return [[env, seed] for env, seed in seeds.items()]
-
-
-def seeds_from_json(pairs: Any) -> dict[int, int]:
-    return dict(pairs)
 
 
 def answer_to_json(answer: list[Failure] | AmbsError) -> dict[str, Any]:

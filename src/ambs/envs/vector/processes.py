@@ -15,14 +15,14 @@ import subprocess
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import cloudpickle  # type: ignore[import-untyped]
 import numpy as np
 
 from ambs.envs.vector.arrays import NOTHING, Description, Layout, layout
-from ambs.envs.vector.messages import answer_from_json, receive, seeds_to_json, send
+from ambs.envs.vector.messages import RUN, answer_from_json, receive, send
 from ambs.envs.vector.slots import Failure, Maker
 from ambs.envs.vector.worker import BOOTSTRAP
 from ambs.errors import AmbsError
@@ -56,11 +56,11 @@ class Processes:
         ]
         self._workers = running
 
-    def run(self, seeds: Mapping[int, int]) -> list[Failure]:
+    def run(self) -> list[Failure]:
         """Does what "todo" says, in all processes at once; see `Slots.run`."""
         asked = [worker for worker in self._workers if any(self.arrays["todo"][i] != NOTHING for i in worker.envs)]
         for worker in asked:
-            worker.send({index: seed for index, seed in seeds.items() if index in worker.envs})
+            worker.begin()
         # Every answer is taken before any is judged: none may be left in a pipe for the next step to find.
         answers = [worker.receive() for worker in asked]
         failures = []
@@ -96,11 +96,11 @@ class _Worker:
     def pid(self) -> int:
         return self._process.pid
 
-    def send(self, seeds: dict[int, int]) -> None:
+    def begin(self) -> None:
         if self._gone:
             self._process = self._start()
             self._gone = False
-        _write(self._process, lambda stdin: send(stdin, seeds_to_json(seeds)))
+        _write(self._process, lambda stdin: send(stdin, RUN))
 
     def receive(self) -> list[Failure] | AmbsError:
         """Which environments failed; all of them, if the process is gone."""

@@ -12,7 +12,7 @@ import gymnasium
 import numpy as np
 
 from ambs.envs.labels import truth
-from ambs.envs.vector.arrays import NOTHING, RESET, Description, describe
+from ambs.envs.vector.arrays import MAKE, NOTHING, STEP, Description, describe
 from ambs.errors import AmbsError
 
 Maker = Callable[[], gymnasium.Env[Any, Any]]
@@ -41,8 +41,8 @@ class Slots:
         self._arrays = arrays
         self._observed = [(arrays[name], name.partition("/")[2]) for name in description.observations()]
 
-    def run(self, seeds: Mapping[int, int]) -> list[Failure]:
-        """Does what "todo" says; environments in `seeds` are made anew first, and their reset takes that seed.
+    def run(self) -> list[Failure]:
+        """Does what "todo" says, with the actions and seeds that are in the arrays too.
 
         An `AmbsError` is the user's mistake, which making the environment anew would not mend: it goes through.
         """
@@ -50,7 +50,7 @@ class Slots:
         for index in self._makers:
             if self._arrays["todo"][index] != NOTHING:
                 try:
-                    self._run_one(index, seeds.get(index))
+                    self._run_one(index)
                 except AmbsError:
                     raise
                 except Exception as error:
@@ -62,22 +62,22 @@ class Slots:
         for index in list(self._envs):
             self._discard(index)
 
-    def _run_one(self, index: int, seed: int | None) -> None:
-        if seed is not None:
-            self._discard(index)
-            self._envs[index] = self._makers[index]()
-        env = self._envs[index]
-        if self._arrays["todo"][index] == RESET:
-            observation, info = env.reset(seed=seed)
-            if seed is not None:
-                self._require_alike(index, info)
-            self._write(index, observation, 0.0, info, first=True, last=False, terminal=False)
-        else:
+    def _run_one(self, index: int) -> None:
+        todo = self._arrays["todo"][index]
+        if todo == STEP:
             # A copy: what the environment keeps of it must not change under its hands.
             action = self._arrays["action"][index].copy()
-            observation, reward, terminated, truncated, info = env.step(action)
+            observation, reward, terminated, truncated, info = self._envs[index].step(action)
             over = bool(terminated or truncated)
             self._write(index, observation, reward, info, first=False, last=over, terminal=bool(terminated))
+            return
+        if todo == MAKE:
+            self._discard(index)
+            self._envs[index] = self._makers[index]()
+        observation, info = self._envs[index].reset(seed=int(self._arrays["seed"][index]))
+        if todo == MAKE:
+            self._require_alike(index, info)
+        self._write(index, observation, 0.0, info, first=True, last=False, terminal=False)
 
     def _discard(self, index: int) -> None:
         """Lets go of an environment, which may be in any state: what its `close` says no longer matters."""

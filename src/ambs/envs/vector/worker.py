@@ -16,7 +16,7 @@ import traceback
 from typing import BinaryIO
 
 from ambs.envs.vector.arrays import Layout
-from ambs.envs.vector.messages import answer_to_json, receive, seeds_from_json, send
+from ambs.envs.vector.messages import answer_to_json, receive, send
 from ambs.envs.vector.slots import Slots
 from ambs.errors import AmbsError
 
@@ -38,9 +38,9 @@ def main(commands: BinaryIO) -> None:
     slots = _set_up(*pickle.load(commands))
     try:
         while True:
-            seeds = seeds_from_json(receive(commands))
+            receive(commands)
             try:
-                answer = slots if isinstance(slots, AmbsError) else slots.run(seeds)
+                answer = slots if isinstance(slots, AmbsError) else slots.run()
             except AmbsError as error:
                 answer = error
             send(answers, answer_to_json(answer))
