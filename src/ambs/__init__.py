@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ambs import bounds as bounds
     from ambs import shield as shield
     from ambs import tabular as tabular
+    from ambs.runs.evaluate import load as load
     from ambs.shield import Betting as Betting
     from ambs.shield import ClassicalShield as ClassicalShield
     from ambs.shield import Fixed as Fixed
@@ -47,6 +48,7 @@ _SHIELD = (
 _LATER = {
     **dict.fromkeys(_SHIELD.split(), "ambs.shield"),
     **dict.fromkeys(("TabularModel", "TabularPolicy"), "ambs.tabular"),
+    "load": "ambs.runs.evaluate",
     **dict.fromkeys(("Decision", "Prediction"), "ambs.types"),
 }
 _PARTS = ("bounds", "shield", "tabular")

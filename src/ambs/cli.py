@@ -13,6 +13,7 @@ import ambs
 from ambs.commands.bounds import Bounds
 from ambs.commands.check import Check
 from ambs.commands.envs import Envs
+from ambs.commands.eval import Eval
 from ambs.commands.tests import Tests
 from ambs.commands.train import Train
 from ambs.commands.verify import Verify
@@ -21,6 +22,7 @@ from ambs.errors import AmbsError
 
 Command = (
     Annotated[Train, tyro.conf.subcommand("train")]
+    | Annotated[Eval, tyro.conf.subcommand("eval")]
     | Annotated[Envs, tyro.conf.subcommand("envs")]
     | Annotated[Watch, tyro.conf.subcommand("watch")]
     | Annotated[Check, tyro.conf.subcommand("check")]
@@ -29,7 +31,9 @@ Command = (
     | Annotated[Verify, tyro.conf.subcommand("verify")]
 )
 
-_DESCRIPTION = "Approximate Model-Based Shielding: train, look at environments, check formulas, bounds and tests."
+_DESCRIPTION = (
+    "Approximate Model-Based Shielding: train, evaluate, look at environments, check formulas, bounds and tests."
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

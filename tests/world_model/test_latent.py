@@ -58,3 +58,26 @@ def test_free_nats_and_which_side_learns():
             # Dynamics moves the prior (argument 1), representation the posterior (argument 0).
             assert bool(jnp.any(gradient != 0)) == (index != argument)
         assert not jnp.any(jax.grad(lambda post, i=index: losses(post, -near)[i])(near))
+
+
+def test_the_free_nat_is_that_of_all_variables_together():
+    """KL(0.8 ‖ 0.4) = 0.8 ln 2 + 0.2 ln 1/3 = 0.33480 a variable: free alone, and 4 of them, 1.33920, are not."""
+    one = Latent(two(0.8).logits), Latent(two(0.4).logits)
+    four = tuple(Latent(jnp.tile(each.logits, (4, 1))) for each in one)
+    for loss in balanced_kl(*one):
+        assert float(loss) == 1.0
+    for loss in balanced_kl(*four):
+        assert float(loss) == pytest.approx(1.33920, abs=1e-4)
+
+
+def test_the_gradient_of_each_side_by_hand():
+    """For two classes with logits (a, 0), softmax q and p = 0.99 q + 0.005, dp/da = 0.99 q (1 - q).
+
+    prior at p' = 0.4 (q = 0.39899)      d/dp' KL = (p' - p) / (p' (1 - p')) = -0.4/0.24        · 0.23740 = -0.39567
+    posterior at p = 0.8 (q = 0.80303)   d/dp KL = ln p/(1-p) - ln p'/(1-p') = 1.79176          · 0.15660 = 0.28059
+    """
+    post, prior = two(0.8).logits, two(0.4).logits
+    dynamics = jax.grad(lambda prior: balanced_kl(Latent(post), Latent(prior), free=0.0)[0])(prior)
+    representation = jax.grad(lambda post: balanced_kl(Latent(post), Latent(prior), free=0.0)[1])(post)
+    np.testing.assert_allclose(dynamics, [[-0.39567, 0.39567]], atol=1e-4)
+    np.testing.assert_allclose(representation, [[0.28059, -0.28059]], atol=1e-4)

@@ -8,15 +8,19 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, Bool, PRNGKeyArray
 
 from ambs.agents.optimiser import OptimiserConfig, start, update
+from ambs.behaviour.actor import Actor
 from ambs.behaviour.actor_critic import ActorCritic, BehaviourConfig, Imagined
-from ambs.shield.imagine import imagine
+from ambs.behaviour.dreaming import gradients, roll_out
+from ambs.errors import AmbsError
 from ambs.world_model.model import SCALES, Sequences, WorldModel
 from ambs.world_model.parts import Part
 from ambs.world_model.rssm import State
 from ambs.world_model.sizes import size
+
+PRECISIONS = ("auto", "float32", "bfloat16")
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,20 @@ class LearnerConfig:
     actor: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(3e-5, 1e-5, 100.0))
     critic: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(3e-5, 1e-5, 100.0))
     behaviour: BehaviourConfig = field(default_factory=BehaviourConfig)
+    precision: str = "auto"
+    """What networks compute in: float32, bfloat16, or auto: bfloat16 on accelerators. Weights are float32."""
     starts: int | None = None
     """Imagine from so many states of a batch, drawn anew each time; from all if not given, as the paper does."""
+
+    def __post_init__(self) -> None:
+        if self.precision not in PRECISIONS:
+            raise AmbsError(f'there is no precision "{self.precision}"; choose one of {", ".join(PRECISIONS)}.')
+
+    @property
+    def dtype(self) -> str:
+        if self.precision != "auto":
+            return self.precision
+        return "float32" if jax.default_backend() == "cpu" else "bfloat16"
 
 
 class Learner(eqx.Module):
@@ -46,7 +62,7 @@ class Learner(eqx.Module):
     ) -> Learner:
         first, second = jax.random.split(key)
         big = size(config.size)
-        model = WorldModel(parts, actions, big, key=first)
+        model = WorldModel(parts, actions, big, dtype=config.dtype, key=first)
         features = big.recurrent + big.variables * big.classes
         task = ActorCritic(features, actions, big, config.behaviour, discrete=discrete, key=second)
         optimisers = {
@@ -64,7 +80,7 @@ def learn(
     model_key, imagine_key = jax.random.split(key)
     model, states, optimiser, model_metrics = _learn_model(learner, batch, config, key=model_key)
     learner = eqx.tree_at(lambda me: (me.model, me.optimisers["world_model"]), learner, (model, optimiser))
-    task, optimisers, metrics = _learn_behaviour(learner, states, config, key=imagine_key)
+    task, optimisers, metrics = _learn_behaviour(learner, states, ~batch.is_terminal, config, key=imagine_key)
     learner = Learner(model, task, learner.optimisers | optimisers, learner.updates + 1)
     return learner, model_metrics | {f"task/{name}": value for name, value in metrics.items()}
 
@@ -88,47 +104,23 @@ def _learn_model(
 
 
 def _learn_behaviour(
-    learner: Learner, states: State, config: LearnerConfig, *, key: PRNGKeyArray
+    learner: Learner, states: State, alive: Bool[Array, "batch time"], config: LearnerConfig, *, key: PRNGKeyArray
 ) -> tuple[ActorCritic, dict[str, Any], dict[str, Array]]:
     draw, roll = jax.random.split(key)
-    flat = jax.tree.map(lambda each: each.reshape(-1, *each.shape[2:]), states)
-    if config.starts is not None and config.starts < flat.h.shape[0]:
-        chosen = jax.random.choice(draw, flat.h.shape[0], (config.starts,), replace=False)
-        flat = jax.tree.map(lambda each: each[chosen], flat)
-    task = learner.task
+    starts, alive = jax.tree.map(lambda each: each.reshape(-1, *each.shape[2:]), (states, alive))
+    if config.starts is not None and config.starts < alive.size:
+        chosen = jax.random.choice(draw, alive.size, (config.starts,), replace=False)
+        starts, alive = jax.tree.map(lambda each: each[chosen], (starts, alive))
+    task, horizon = learner.task, config.behaviour.horizon
 
-    @eqx.filter_value_and_grad(has_aux=True)
-    def actor_loss(actor: Any) -> tuple[Array, tuple[dict[str, Array], Any, Imagined]]:
-        acting = eqx.tree_at(lambda me: me.actor, task, actor)
-        imagined = _roll_out(learner.model, acting, flat, key=roll)
-        loss, metrics, scale = acting.actor_loss(imagined)
-        return loss, (metrics, scale, imagined)
+    def dream(actor: Actor) -> Imagined:
+        return roll_out(learner.model, actor, starts, alive, horizon, learner.model.predict_reward, key=roll)
 
-    (loss, (metrics, scale, imagined)), gradient = actor_loss(task.actor)
-    actor, actor_state, norm = update(config.actor, task.actor, gradient, learner.optimisers["actor"])
-    imagined = jax.lax.stop_gradient(imagined)
-
-    @eqx.filter_value_and_grad
-    def critic_loss(critic: Any) -> Array:
-        return eqx.tree_at(lambda me: me.critic, task, critic).critic_loss(imagined)
-
-    value_loss, gradient = critic_loss(task.critic)
-    critic, critic_state, critic_norm = update(config.critic, task.critic, gradient, learner.optimisers["critic"])
-    task = eqx.tree_at(lambda me: (me.actor, me.critic, me.scale), task, (actor, critic, scale)).follow()
-    metrics |= {"actor_loss": loss, "critic_loss": value_loss, "actor_norm": norm, "critic_norm": critic_norm}
-    return task, {"actor": actor_state, "critic": critic_state}, metrics
-
-
-def _roll_out(model: WorldModel, behaviour: ActorCritic, starts: State, *, key: PRNGKeyArray) -> Imagined:
-    """The policy in the model from many states at once, time first, with what the heads say of every state entered."""
-    keys = jax.random.split(key, starts.h.shape[0])
-    horizon = behaviour.config.horizon
-    rolled = jax.vmap(lambda state, key: imagine(model, behaviour.actor, state, horizon, key=key), out_axes=1)(
-        starts, keys
+    actor_gradient, critic_gradient, scale, metrics = gradients(task, dream)
+    actor, actor_state, norm = update(config.actor, task.actor, actor_gradient, learner.optimisers["actor"])
+    critic, critic_state, critic_norm = update(
+        config.critic, task.critic, critic_gradient, learner.optimisers["critic"]
     )
-    entered = rolled.states.features
-    if behaviour.actor.discrete:
-        # Choices learn by their outcome alone; nothing has to be differentiated through the model.
-        entered = jax.lax.stop_gradient(entered)
-    features = jnp.concatenate([starts.features[None], entered])
-    return Imagined(features, rolled.actions, model.predict_reward(entered), model.predict_continue(entered))
+    task = eqx.tree_at(lambda me: (me.actor, me.critic, me.scale), task, (actor, critic, scale)).follow()
+    metrics |= {"actor_norm": norm, "critic_norm": critic_norm}
+    return task, {"actor": actor_state, "critic": critic_state}, metrics

@@ -31,6 +31,6 @@ def start(config: OptimiserConfig, model: Any) -> Any:
 
 def update(config: OptimiserConfig, model: Any, gradient: Any, state: Any) -> tuple[Any, Any, Float[Array, ""]]:
     """The model one step later, the optimiser's state, and the gradient's norm."""
-    norm = optax.global_norm(gradient)
+    norm = optax.tree.norm(gradient)
     changes, state = config.make().update(gradient, state, eqx.filter(model, eqx.is_inexact_array))
     return eqx.apply_updates(model, changes), state, norm.astype(jnp.float32)

@@ -38,13 +38,23 @@ def act(
     is_first: Bool[Array, " envs"],
     *,
     key: PRNGKeyArray,
-    greedy: bool = False,
 ) -> tuple[Float[Array, "envs actions"], Memory]:
     """Sees, remembers, acts; for all environments at once."""
     see, choose = jax.random.split(key)
     state = model.observe(memory.state, memory.action, obs, is_first, key=see)
-    policy = actor(state.features)
-    action = policy.mode() if greedy else policy.sample(key=choose)
+    action = actor(state.features).sample(key=choose)
+    return action, Memory(state, action)
+
+
+@eqx.filter_jit
+def act_likeliest(
+    model: WorldModel, actor: Actor, memory: Memory, obs: Mapping[str, Array], is_first: Bool[Array, " envs"]
+) -> tuple[Float[Array, "envs actions"], Memory]:
+    """As `act`, with nothing left to chance: the mode of the posterior, and the mode of the policy."""
+    seen, fresh = model.embed(model.prepare(obs)), model.rssm.initial(is_first.shape)
+    drawn, posterior = model.rssm.observe(memory.state, memory.action, seen, is_first, fresh, key=jax.random.key(0))
+    state = State(drawn.h, posterior.mode().astype(drawn.z.dtype))
+    action = actor(state.features).mode()
     return action, Memory(state, action)
 
 

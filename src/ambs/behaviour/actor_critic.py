@@ -10,6 +10,7 @@ The task policy maximises predicted reward; the safe policy is a second instance
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -43,13 +44,28 @@ class BehaviourConfig:
     scale_limit: float = 1.0
 
 
-class Imagined(eqx.Module):
+class Imagined(NamedTuple):
     """A batch of imagined trajectories, time first: states 0..H, the actions 0..H-1 and what was entered at 1..H."""
 
     features: Float[Array, "states batch features"]
     actions: Float[Array, "steps batch actions"]
     signal: Float[Array, "steps batch"]
     cont: Float[Array, "steps batch"]
+    alive: Float[Array, " batch"]
+    """0 where state 0 is the end of an episode: nothing follows there, whatever is imagined."""
+
+
+class Lesson(NamedTuple):
+    """What is to be learned of states that a policy passed through; any shape, the last axis theirs."""
+
+    features: Float[Array, "*shape features"]
+    actions: Float[Array, "*shape actions"]
+    returns: Float[Array, "*shape"]
+    """λ-returns, the target of the critic."""
+    advantage: Float[Array, "*shape"]
+    """How much better than expected, in units of the returns' scale."""
+    weight: Float[Array, "*shape"]
+    """What lies beyond a predicted end counts less."""
 
 
 class ActorCritic(eqx.Module):
@@ -72,36 +88,34 @@ class ActorCritic(eqx.Module):
         self.scale = ReturnScale.start()
         self.config = config
 
-    def returns(self, imagined: Imagined) -> tuple[Float[Array, "steps batch"], Float[Array, "states batch"]]:
-        """λ-returns from states 0..H-1, and the values of states 0..H."""
-        value = TwoHot(self.critic(imagined.features)).mean
+    def lesson(self, imagined: Imagined) -> tuple[Lesson, ReturnScale]:
+        """What the trajectories teach, and the scale of returns with them; differentiable for continuous actions."""
         config = self.config
-        discount = config.discount * imagined.cont
-        return lambda_returns(imagined.signal, discount, value[1:], config.lambda_), value
+        # A time step at a time: the activations of all at once would not fit a processor's cache.
+        value = jax.lax.map(lambda row: TwoHot(self.critic(row)).mean, imagined.features)
+        returns = lambda_returns(imagined.signal, config.discount * imagined.cont, value[1:], config.lambda_)
+        scale = self.scale.update(jax.lax.stop_gradient(returns), config.scale_decay)
+        advantage = (returns - jax.lax.stop_gradient(value[:-1])) / scale(config.scale_limit)
+        weight = weights(imagined.alive, imagined.cont, config.discount)
+        return Lesson(imagined.features[:-1], imagined.actions, returns, advantage, weight), scale
 
-    def actor_loss(self, imagined: Imagined) -> tuple[Float[Array, ""], dict[str, Array], ReturnScale]:
-        config, still = self.config, jax.lax.stop_gradient
-        returns, value = self.returns(imagined)
-        scale = self.scale.update(still(returns), config.scale_decay)
-        policy = self.actor(still(imagined.features[:-1]))
+    def actor_loss(self, lesson: Lesson) -> tuple[Float[Array, ""], Float[Array, ""]]:
+        """The loss, and the policy's mean entropy."""
+        still = jax.lax.stop_gradient
+        policy = self.actor(still(lesson.features))
         entropy = policy.entropy()
+        gain = lesson.advantage
         if self.actor.discrete:
-            advantage = still(returns - value[:-1]) / scale(config.scale_limit)
-            gain = advantage * policy.log_prob(still(imagined.actions))
-        else:
-            gain = returns / still(scale(config.scale_limit))
-        loss = -(weights(imagined, config.discount) * (gain + config.entropy * entropy)).mean()
-        metrics = {"return": returns.mean(), "entropy": entropy.mean(), "scale": scale(config.scale_limit)}
-        return loss, metrics, scale
+            gain = still(gain) * policy.log_prob(still(lesson.actions))
+        return -(lesson.weight * (gain + self.config.entropy * entropy)).mean(), entropy.mean()
 
-    def critic_loss(self, imagined: Imagined) -> Float[Array, ""]:
-        still, config = jax.lax.stop_gradient, self.config
-        returns, _ = still(self.returns(imagined))
-        features = still(imagined.features[:-1])
+    def critic_loss(self, lesson: Lesson) -> Float[Array, ""]:
+        still = jax.lax.stop_gradient
+        features = still(lesson.features)
         guess = TwoHot(self.critic(features))
         slow = still(TwoHot(self.slow(features)).mean)
-        loss = guess.loss(returns) + config.slow_regulariser * guess.loss(slow)
-        return (weights(imagined, config.discount) * loss).mean()
+        loss = guess.loss(still(lesson.returns)) + self.config.slow_regulariser * guess.loss(slow)
+        return (lesson.weight * loss).mean()
 
     def follow(self) -> ActorCritic:
         """The slow critic, one update later."""
@@ -112,8 +126,8 @@ class ActorCritic(eqx.Module):
         return eqx.tree_at(lambda me: me.slow, self, slow)
 
 
-def weights(imagined: Imagined, discount: float) -> Float[Array, "steps batch"]:
-    """How much states 0..H-1 count: what lies beyond a predicted end counts less."""
-    return jax.lax.stop_gradient(
-        jnp.cumprod(jnp.concatenate([jnp.ones_like(imagined.cont[:1]), discount * imagined.cont[:-1]]), axis=0)
-    )
+def weights(
+    alive: Float[Array, " batch"], cont: Float[Array, "steps batch"], discount: float
+) -> Float[Array, "steps batch"]:
+    """How much states 0..H-1 count: those beyond an end count less, as likely as it is predicted."""
+    return jax.lax.stop_gradient(jnp.cumprod(jnp.concatenate([alive[None], discount * cont[:-1]]), axis=0))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -55,12 +55,12 @@ class Columns:
         for key, array in self._arrays.items():
             array[index] = rows[key]
 
-    def read(self, index: Int[np.ndarray, "*shape"]) -> dict[str, np.ndarray]:
-        """Copies of the rows, in arrays of their own.
+    def read(self, index: Int[np.ndarray, "*shape"], keys: Collection[str] | None = None) -> dict[str, np.ndarray]:
+        """Copies of the rows, in arrays of their own; of some keys, or of all.
 
         Not in buffers that are used again: JAX on a CPU may compute on the very memory it is given, later.
         """
-        return {key: np.asarray(array).take(index, axis=0) for key, array in self._arrays.items()}
+        return {key: np.asarray(self._arrays[key]).take(index, axis=0) for key in keys or self._arrays}
 
     def sync(self) -> None:
         """Waits until the rows are on the disk itself, where a power cut does not reach them."""

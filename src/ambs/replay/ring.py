@@ -147,6 +147,18 @@ class Ring:
         slots = (starts[:, None] + np.arange(length)) % self._slots
         return self._columns.read(self._index(lanes[:, None], slots))
 
+    def since(self, mark: str, key: str, lane: int) -> np.ndarray | None:
+        """What is under `key` from the last row of a lane where `mark` is true; None if no row of it is."""
+        last = self.written
+        while last > self._marks.oldest:
+            # Backwards and piece by piece: an episode is short beside the ring.
+            first = max(self._marks.oldest, last - self._run)
+            found = np.flatnonzero(self._lane(mark, lane, first, last))
+            if len(found):
+                return self._lane(key, lane, first + int(found[-1]), self.written)
+            last = first
+        return None
+
     def rewind(self, written: int) -> None:
         """Goes back to when there were `written` rows: what came after is neither counted nor sampled."""
         self._marks.rewind(written)
@@ -155,6 +167,11 @@ class Ring:
         """Puts all rows on the disk, and then the mark that they are there. A checkpoint is saved after this."""
         self._columns.sync()
         self._marks.flush()
+
+    def _lane(self, key: str, lane: int, first: int, last: int) -> np.ndarray:
+        """One key of the rows from `first` up to `last`, which is not among them, of one lane."""
+        index = self._index(np.array(lane), np.arange(first, last) % self._slots)
+        return self._columns.read(index, (key,))[key]
 
     def _index(self, lanes: Int[np.ndarray, "*#n"], slots: Int[np.ndarray, "*#n"]) -> Int[np.ndarray, "*n"]:
         """Where in the files the slots of the lanes are."""

@@ -24,7 +24,7 @@ class Linear(eqx.Module):
 
     def __call__(self, x: Float[Array, "*shape inputs"]) -> Float[Array, "*shape outputs"]:
         y = x @ self.weight.astype(x.dtype)
-        return y if self.bias is None else y + self.bias.astype(x.dtype)
+        return y if self.bias is None else y + _along(y, self.bias.astype(x.dtype))
 
 
 class Norm(eqx.Module):
@@ -40,7 +40,8 @@ class Norm(eqx.Module):
         wide = x.astype(jnp.float32)
         centred = wide - wide.mean(axis=-1, keepdims=True)
         variance = (centred**2).mean(axis=-1, keepdims=True)
-        return (centred * jax.lax.rsqrt(variance + 1e-3) * self.scale + self.offset).astype(x.dtype)
+        normal = centred * jax.lax.rsqrt(variance + 1e-3)
+        return (normal * _along(x, self.scale) + _along(x, self.offset)).astype(x.dtype)
 
 
 class Dense(eqx.Module):
@@ -58,7 +59,7 @@ class Dense(eqx.Module):
 
 
 class MLP(eqx.Module):
-    """Dense layers and a linear output of the shape asked for."""
+    """Dense layers and a linear output of the shape asked for, in float32 whatever comes in."""
 
     layers: list[Dense]
     out: Linear
@@ -86,5 +87,10 @@ class MLP(eqx.Module):
     def __call__(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "..."]:
         for layer in self.layers:
             x = layer(x)
-        y = self.out(x)
+        y = self.out(x).astype(jnp.float32)
         return y.reshape(*y.shape[:-1], *self.shape)
+
+
+def _along(x: Float[Array, "*shape features"], vector: Float[Array, " features"]) -> Float[Array, "*ones features"]:
+    """The vector with as many axes as `x`: what is broadcast is always said, and a test makes sure of it."""
+    return vector.reshape(*[1] * (x.ndim - 1), -1)

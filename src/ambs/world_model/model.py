@@ -8,7 +8,7 @@ Rows are time steps. The action of a row is the one that led to it, as are its r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -58,11 +58,13 @@ class WorldModel(eqx.Module):
     safety: MLP
     parts: tuple[Part, ...] = eqx.field(static=True)
 
-    def __init__(self, parts: tuple[Part, ...], actions: int, size: Size, *, key: PRNGKeyArray) -> None:
+    def __init__(
+        self, parts: tuple[Part, ...], actions: int, size: Size, *, dtype: str = "float32", key: PRNGKeyArray
+    ) -> None:
         keys = jax.random.split(key, 7)
         self.parts = parts
-        wide = {"units": size.units, "layers": size.layers}
-        self.encoder = Encoder(parts, depth=size.depth, **wide, key=keys[0])
+        wide: Any = {"units": size.units, "layers": size.layers}
+        self.encoder = Encoder(parts, images=size.images, depth=size.depth, **wide, key=keys[0])
         self.rssm = RSSM(
             actions=actions,
             embedding=self.encoder.embedding,
@@ -70,10 +72,11 @@ class WorldModel(eqx.Module):
             units=size.units,
             variables=size.variables,
             classes=size.classes,
+            dtype=dtype,
             key=keys[1],
         )
         features = size.recurrent + size.variables * size.classes
-        self.decoder = Decoder(features, parts, depth=size.depth, **wide, key=keys[2])
+        self.decoder = Decoder(features, parts, images=size.images, depth=size.depth, **wide, key=keys[2])
         # Heads that start by predicting nothing: rewards and costs are rare, and a random guess would be acted upon.
         self.reward = MLP(features, (BINS,), **wide, scale=0.0, key=keys[3])
         self.cost = MLP(features, (BINS,), **wide, scale=0.0, key=keys[4])
@@ -83,13 +86,18 @@ class WorldModel(eqx.Module):
     def prepare(self, obs: Mapping[str, Array]) -> dict[str, Float[Array, "..."]]:
         return {part.key: part.prepare(obs[part.key]) for part in self.parts}
 
+    def embed(self, seen: Mapping[str, Float[Array, "..."]]) -> Float[Array, "*shape units"]:
+        """What the posterior takes of an observation that was prepared."""
+        return self.rssm.posterior_seen(self.encoder({key: x.astype(self.rssm.dtype) for key, x in seen.items()}))
+
     def observe(
         self, state: State, action: Float[Array, "*shape actions"], obs: Mapping[str, Array],
         is_first: Bool[Array, "*shape"], *, key: PRNGKeyArray,
     ) -> State:  # fmt: skip
         """The state after one more observation: how an agent follows what happens."""
-        seen = self.rssm.posterior_seen(self.encoder(self.prepare(obs)))
-        return self.rssm.observe(state, action, seen, is_first, key=key)[0]
+        seen = self.embed(self.prepare(obs))
+        fresh = self.rssm.initial(is_first.shape)
+        return self.rssm.observe(state, action, seen, is_first, fresh, key=key)[0]
 
     def step(
         self, state: State, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray
@@ -117,11 +125,12 @@ class WorldModel(eqx.Module):
         self, batch: Sequences, seen: Mapping[str, Array], start: State, *, key: PRNGKeyArray
     ) -> tuple[State, Latent]:
         """The states and posteriors along all sequences, `[batch, time, ...]`."""
-        embedded = self.rssm.posterior_seen(self.encoder(seen))
+        embedded = self.embed(seen)
+        fresh = self.rssm.initial(batch.is_first.shape[:1])
 
         def step(state: State, row: tuple[Array, ...]) -> tuple[State, tuple[State, Latent]]:
             action, saw, first, key = row
-            state, posterior = self.rssm.observe(state, action, saw, first, key=key)
+            state, posterior = self.rssm.observe(state, action, saw, first, fresh, key=key)
             return state, (state, posterior)
 
         by_time = (jnp.swapaxes(each, 0, 1) for each in (batch.action, embedded, batch.is_first))

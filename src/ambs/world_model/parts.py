@@ -1,8 +1,10 @@
 """What an observation is made of, from its Gymnasium space: images, grids of zeros and ones, vectors.
 
-    image     a Box of bytes with sides of 8, 16, 32 or 64 pixels    /255, image network, squared error
-    binary    any other array whose values are 0 or 1                 flattened, MLP, cross-entropy
-    vector    any other array of numbers                              flattened, symlog, MLP, squared error
+    image     a Box of bytes with sides of 8 to 256 pixels    /255, image network, squared error
+    binary    any other array whose values are 0 or 1          flattened, MLP, cross-entropy
+    vector    any other array of numbers                       flattened, symlog, MLP, squared error
+
+Images are [rows, columns], [rows, columns, channels] or, with less than 8 channels, [channels, rows, columns].
 
 A Discrete is a binary vector with a single one. A Dict has a part a key; anything else is the one part "".
 """
@@ -23,7 +25,7 @@ from ambs.envs.encoding import require_encodable
 from ambs.errors import AmbsError
 from ambs.world_model.numbers import symlog
 
-_SIDES = (8, 16, 32, 64)
+LEAST_SIDE, MOST_SIDE = 8, 256
 
 
 @dataclass(frozen=True)
@@ -42,12 +44,26 @@ class Part:
     def size(self) -> int:
         return self.choices or math.prod(self.shape)
 
+    @property
+    def image(self) -> tuple[int, int, int]:
+        """Rows, columns and channels of an image, whatever the order that the environment gives them in."""
+        if self._channels_first:
+            return self.shape[1], self.shape[2], self.shape[0]
+        rows, columns, *channels = self.shape
+        return rows, columns, channels[0] if channels else 1
+
+    @property
+    def _channels_first(self) -> bool:
+        # No image has so few rows.
+        return len(self.shape) == 3 and self.shape[0] < LEAST_SIDE
+
     def prepare(self, raw: Array) -> Float[Array, "..."]:
         """Raw numbers to what the encoder reads and the decoder is to give back, time and batch in front."""
         if self.choices:
             return jax.nn.one_hot(raw, self.choices)
         if self.kind == "image":
-            return raw.astype(jnp.float32) / 255
+            ordered = jnp.moveaxis(raw, -3, -1) if self._channels_first else raw
+            return ordered.reshape(*raw.shape[: raw.ndim - len(self.shape)], *self.image).astype(jnp.float32) / 255
         flat = raw.reshape(*raw.shape[: raw.ndim - len(self.shape)], self.size).astype(jnp.float32)
         return flat if self.kind == "binary" else symlog(flat)
 
@@ -73,12 +89,26 @@ def _part(key: str, space: spaces.Space[Any]) -> Part:
     if isinstance(space, spaces.MultiBinary):
         return Part(key, "binary", tuple(space.shape))
     if isinstance(space, spaces.Box):
-        if len(space.shape) == 3 and space.dtype == np.uint8 and set(space.shape[:2]) <= set(_SIDES) and _bytes(space):
-            return Part(key, "image", space.shape)
+        if _is_image(space):
+            return _image(key, space)
         binary = bool(np.all(space.low == 0) and np.all(space.high == 1)) and space.dtype in (np.uint8, np.int8, bool)
         return Part(key, "binary" if binary else "vector", space.shape)
     raise AmbsError(f"the observation has a part {space}, and a world model takes Box, Discrete and MultiBinary.")
 
 
-def _bytes(space: spaces.Box) -> bool:
-    return bool(np.all(space.high == 255)) and space.shape[0] == space.shape[1]
+def _is_image(space: spaces.Box) -> bool:
+    """Bytes in a plane that is more than a few pixels high and wide."""
+    in_bytes = space.dtype == np.uint8 and bool(np.all(space.low == 0) and np.all(space.high == 255))
+    return in_bytes and len(space.shape) in (2, 3) and min(Part("", "image", space.shape).image[:2]) >= LEAST_SIDE
+
+
+def _image(key: str, space: spaces.Box) -> Part:
+    part = Part(key, "image", space.shape)
+    rows, columns, _ = part.image
+    if max(rows, columns) > MOST_SIDE:
+        where = f'the observation "{key}"' if key else "the observation"
+        raise AmbsError(
+            f"{where} is an image of {rows}×{columns} pixels, and a world model takes sides of up to {MOST_SIDE}; make "
+            "it smaller, e.g. 64×64 with gymnasium.wrappers.ResizeObservation."
+        )
+    return part

@@ -67,6 +67,7 @@ class RSSM(eqx.Module):
     initial_h: Float[Array, " recurrent"]
     variables: int = eqx.field(static=True)
     classes: int = eqx.field(static=True)
+    dtype: str = eqx.field(static=True)
 
     def __init__(
         self,
@@ -77,11 +78,12 @@ class RSSM(eqx.Module):
         units: int,
         variables: int,
         classes: int,
+        dtype: str = "float32",
         key: PRNGKeyArray,
     ) -> None:
         keys = jax.random.split(key, 7)
         drawn = variables * classes
-        self.variables, self.classes = variables, classes
+        self.variables, self.classes, self.dtype = variables, classes, dtype
         self.enter = Dense(drawn + actions, units, key=keys[0])
         self.gru = GRU(units, recurrent, key=keys[1])
         self.prior_hidden = Dense(recurrent, units, key=keys[2])
@@ -94,13 +96,14 @@ class RSSM(eqx.Module):
 
     def initial(self, shape: tuple[int, ...] = ()) -> State:
         """The learned state before anything was seen."""
-        h = jnp.broadcast_to(jnp.tanh(self.initial_h), (*shape, self.initial_h.size))
-        return State(h, self.prior(h).mode())
+        h = jnp.tanh(self.initial_h).astype(self.dtype)
+        one = self._state(h, self.prior(h).mode())
+        return jax.tree.map(lambda each: jnp.broadcast_to(each, (*shape, *each.shape)), one)
 
     def recur(self, state: State, action: Float[Array, "*shape actions"]) -> Float[Array, "*shape recurrent"]:
         """h_t, from the state before and the action played in it."""
         drawn = state.z.reshape(*state.z.shape[:-2], -1)
-        return self.gru(self.enter(jnp.concatenate([drawn, action], axis=-1)), state.h)
+        return self.gru(self.enter(jnp.concatenate([drawn, action.astype(self.dtype)], axis=-1)), state.h)
 
     def prior(self, h: Float[Array, "*shape recurrent"]) -> Latent:
         return self._latent(self.prior_out(self.prior_hidden(h)))
@@ -113,7 +116,7 @@ class RSSM(eqx.Module):
     def imagine(self, state: State, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray) -> State:
         """One step without seeing."""
         h = self.recur(state, action)
-        return State(h, self.prior(h).sample(key=key))
+        return self._state(h, self.prior(h).sample(key=key))
 
     def observe(
         self,
@@ -121,15 +124,18 @@ class RSSM(eqx.Module):
         action: Float[Array, "*shape actions"],
         seen: Float[Array, "*shape units"],
         is_first: Bool[Array, "*shape"],
+        fresh: State,
         *,
         key: PRNGKeyArray,
     ) -> tuple[State, Latent]:
-        """One step with seeing; where an episode begins, the state before it and its action are forgotten."""
-        fresh = self.initial(is_first.shape)
+        """One step with seeing; where an episode begins, `fresh`, the initial state, takes the place of what was."""
         state = jax.tree.map(lambda new, old: _where(is_first, new, old), fresh, state)
-        h = self.recur(state, jnp.where(is_first[..., None], 0.0, action))
+        h = self.recur(state, _where(is_first, jnp.zeros_like(action), action))
         posterior = self.posterior(h, seen)
-        return State(h, posterior.sample(key=key)), posterior
+        return self._state(h, posterior.sample(key=key)), posterior
+
+    def _state(self, h: Float[Array, "*shape recurrent"], z: Float[Array, "*shape variables classes"]) -> State:
+        return State(h.astype(self.dtype), z.astype(self.dtype))
 
     def _latent(self, flat: Float[Array, "*shape drawn"]) -> Latent:
         # Probabilities in float32, whatever the layers compute in.

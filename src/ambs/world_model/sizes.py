@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ambs.errors import AmbsError
+
+IMAGES = ("patches", "convolutions")
 
 
 @dataclass(frozen=True)
@@ -23,17 +26,23 @@ class Size:
     """Classes of each."""
     depth: int
     """Channels of the first image layer."""
+    images: Any = "patches"
+    """How images are read: "patches", which a CPU is fast at, or "convolutions", as the paper does."""
+
+    def __post_init__(self) -> None:
+        if self.images not in IMAGES:
+            raise AmbsError(f"a size has images={self.images!r}, and it has to be one of {', '.join(IMAGES)}.")
 
 
 SIZES = {
     "debug": Size(recurrent=16, units=16, layers=1, variables=4, classes=4, depth=4),
     "nano": Size(recurrent=128, units=128, layers=1, variables=16, classes=16, depth=8),
     "tiny": Size(recurrent=256, units=256, layers=2, variables=16, classes=16, depth=16),
-    "xs": Size(recurrent=256, units=256, layers=1, variables=32, classes=32, depth=24),
-    "s": Size(recurrent=512, units=512, layers=2, variables=32, classes=32, depth=32),
-    "m": Size(recurrent=1024, units=640, layers=3, variables=32, classes=32, depth=48),
-    "l": Size(recurrent=2048, units=768, layers=4, variables=32, classes=32, depth=64),
-    "xl": Size(recurrent=4096, units=1024, layers=5, variables=32, classes=32, depth=96),
+    "xs": Size(recurrent=256, units=256, layers=1, variables=32, classes=32, depth=24, images="convolutions"),
+    "s": Size(recurrent=512, units=512, layers=2, variables=32, classes=32, depth=32, images="convolutions"),
+    "m": Size(recurrent=1024, units=640, layers=3, variables=32, classes=32, depth=48, images="convolutions"),
+    "l": Size(recurrent=2048, units=768, layers=4, variables=32, classes=32, depth=64, images="convolutions"),
+    "xl": Size(recurrent=4096, units=1024, layers=5, variables=32, classes=32, depth=96, images="convolutions"),
 }
 
 

@@ -40,8 +40,8 @@ class Snapshot:
 class MinAtarGame(gymnasium.Env[Any, Any]):
     """One of MinAtar's games; `info` has `labels` and `cost`.
 
-    An observation is the grid of zeros and ones that MinAtar gives, as bytes from 0 to 1: that they are no more is how a
-    world model knows that they are not pixels.
+    An observation is the grid of zeros and ones that MinAtar gives, as bytes from 0 to 1: that they are no more tells a
+    world model that they are not pixels.
 
     Args:
         game: `seaquest`, `freeway`, `asterix`, `space-invaders` or `breakout`.

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from typing import Any
 
 from ambs.agents.learner import LearnerConfig
 from ambs.agents.optimiser import OptimiserConfig
-from ambs.errors import AmbsError, positive_integer
+from ambs.errors import AmbsError, positive_integer, probability
 from ambs.world_model.sizes import size
+
+
+def cpu_learner(name: str = "nano") -> LearnerConfig:
+    """Learning rates for runs of 10^5 steps rather than 10^7, and fewer imagined states, chosen on probes."""
+    behaviour = OptimiserConfig(3e-4, 1e-5, 100.0)
+    return LearnerConfig(
+        size=name, world_model=OptimiserConfig(1e-3, 1e-8, 1000.0), actor=behaviour, critic=behaviour, starts=256
+    )
 
 
 @dataclass(frozen=True)
@@ -20,7 +30,7 @@ class RunConfig:
     """Ψ over the environment's atoms; its own if not given."""
     seed: int = 0
     steps: int = 100_000
-    """Environment steps, all environments together."""
+    """Environment steps, all environments together; the run ends with the step of the vector that reaches them."""
     envs: int = 8
     """Environments that are stepped side by side."""
     workers: int | str = "auto"
@@ -39,20 +49,26 @@ class RunConfig:
     """Steps between rows of metrics."""
     checkpoint_every: int = 5_000
     """Steps between checkpoints."""
-    learner: LearnerConfig = field(default_factory=LearnerConfig)
+    tensorboard: bool = True
+    """Whether to write event files for TensorBoard beside the rows of metrics."""
+    learner: LearnerConfig = field(default_factory=cpu_learner)
 
     def __post_init__(self) -> None:
         for name in ("steps", "envs", "batch", "length", "capacity", "log_every", "checkpoint_every"):
             positive_integer(name, getattr(self, name))
-        if not self.train_ratio > 0:
-            raise AmbsError(f"train_ratio is {self.train_ratio:g}, and has to be above 0.")
+        _require_positive("train_ratio", self.train_ratio)
         if not 0 <= self.seed < 2**32:
             raise AmbsError(f"the seed is {self.seed}, and has to be from 0 to 2^32 - 1.")
-        size(self.learner.size)
+        _require_learnable(self.learner)
         if self.prefill < self.length * self.envs:
             raise AmbsError(
                 f"prefill is {self.prefill}, and the first batch needs {self.length * self.envs} steps: sequences of "
                 f"{self.length} from {self.envs} environments."
+            )
+        if self.capacity < self.length * self.envs:
+            raise AmbsError(
+                f"capacity is {self.capacity}, and has to hold at least {self.length * self.envs} steps: a sequence "
+                f"of {self.length} from each of {self.envs} environments."
             )
 
     @property
@@ -61,9 +77,16 @@ class RunConfig:
         return self.batch * self.length / self.train_ratio
 
 
-def cpu_learner(name: str) -> LearnerConfig:
-    """Learning rates for runs of 10^5 steps rather than 10^7, and fewer imagined states, chosen on probes."""
-    behaviour = OptimiserConfig(3e-4, 1e-5, 100.0)
-    return LearnerConfig(
-        size=name, world_model=OptimiserConfig(1e-3, 1e-8, 1000.0), actor=behaviour, critic=behaviour, starts=256
-    )
+def _require_learnable(learner: LearnerConfig) -> None:
+    size(learner.size)
+    for name in ("world_model", "actor", "critic"):
+        _require_positive(f"the learning rate of the {name.replace('_', ' ')}", getattr(learner, name).learning_rate)
+    positive_integer("horizon", learner.behaviour.horizon)
+    probability("discount", learner.behaviour.discount)
+    if not (math.isfinite(learner.behaviour.entropy) and learner.behaviour.entropy >= 0):
+        raise AmbsError(f"entropy is {learner.behaviour.entropy:g}, and has to be a number of at least 0.")
+
+
+def _require_positive(name: str, value: Any) -> None:
+    if not (math.isfinite(value) and value > 0):
+        raise AmbsError(f"{name} is {value:g}, and has to be a number above 0.")

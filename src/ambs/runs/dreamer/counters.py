@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
 from ambs.envs.vector import Batch
+
+# How many of the last returns `final_return` is the mean of.
+RECENT = 100
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Episode:
 
 @dataclass
 class Counters:
-    """Totals of a run. The current episodes are not among them: a resumed run begins new ones."""
+    """Totals of a run. `steps` and `violations` are also those of the episodes under way."""
 
     steps: int = 0
     updates: int = 0
@@ -31,9 +34,15 @@ class Counters:
     best_return: float | None = None
     recent: list[float] = field(default_factory=list)
     """The last returns, a hundred at most."""
+    wall_seconds: float = 0.0
+    """Time spent, over all the times that the run was resumed."""
 
     def as_json(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return asdict(self)
+
+    def mean_return(self, episodes: int = RECENT) -> float | None:
+        """Of the last episodes that have ended."""
+        return float(np.mean(self.recent[-episodes:])) if self.recent else None
 
 
 class Scorer:
@@ -45,17 +54,32 @@ class Scorer:
     def add(self, batch: Batch, counters: Counters) -> Iterator[Episode]:
         """Counts one step of every environment, and gives the episodes that it ended."""
         fresh = batch.is_first
-        for total in (self.returns, self.lengths, self.violations):
-            total[fresh] = 0
+        violated = ~fresh & (batch.cost > 0)
         self.returns += batch.reward
         self.lengths += ~fresh
-        self.violations += ~fresh & (batch.cost > 0)
+        self.violations += violated
         counters.steps += int((~fresh).sum())
-        counters.violations += int((~fresh & (batch.cost > 0)).sum())
+        counters.violations += int(violated.sum())
         for env in np.flatnonzero(batch.is_last):
             episode = Episode(float(self.returns[env]), int(self.lengths[env]), int(self.violations[env]))
             counters.episodes += 1
             best = counters.best_return
             counters.best_return = episode.episode_return if best is None else max(best, episode.episode_return)
-            counters.recent = [*counters.recent[-99:], episode.episode_return]
+            counters.recent = [*counters.recent[1 - RECENT :], episode.episode_return]
             yield episode
+        for total in (self.returns, self.lengths, self.violations):
+            total[batch.is_last] = 0
+
+    def as_json(self) -> dict[str, list[Any]]:
+        return {name: getattr(self, name).tolist() for name in ("returns", "lengths", "violations")}
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, list[Any]]) -> Self:
+        scorer = cls(len(saved["returns"]))
+        for total, values in (
+            (scorer.returns, "returns"),
+            (scorer.lengths, "lengths"),
+            (scorer.violations, "violations"),
+        ):
+            total[:] = saved[values]
+        return scorer

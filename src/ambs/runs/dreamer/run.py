@@ -1,12 +1,14 @@
-"""The training run: collect, remember, learn, report, save. Killed at any moment, it goes on from its checkpoint."""
+"""The training run: collect, remember, learn, report, save. Killed at any moment, it goes on from its checkpoint.
+
+What follows from a checkpoint is what would have followed without it: everything that decides it is saved (weights,
+random states, the replay, the episodes under way and what the agent remembers of them, sums of metrics), and saving
+draws nothing at random.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import equinox as eqx
@@ -15,172 +17,200 @@ import jax.numpy as jnp
 import numpy as np
 
 from ambs.agents.learner import Learner, learn
-from ambs.agents.player import ActionCodec, Memory, act, nothing_yet
-from ambs.envs.vector import Batch, VectorEnv, make_vec
+from ambs.agents.player import ActionCodec, act, nothing_yet
+from ambs.envs.vector import Batch, VectorEnv
 from ambs.errors import AmbsError
-from ambs.files import write_text
 from ambs.replay import Ring
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.dreamer.counters import Counters, Scorer
-from ambs.runs.storage import MetricsLog, RunFolder, load, save
-from ambs.world_model.model import Sequences
-from ambs.world_model.parts import Part, as_parts, parts_of
+from ambs.runs.dreamer.interruption import Interrupted, Interruption
+from ambs.runs.dreamer.position import Position
+from ambs.runs.dreamer.rows import as_rows, as_sequences, layout
+from ambs.runs.dreamer.status import Progress, Status
+from ambs.runs.dreamer.tally import Tally, add, all_finite
+from ambs.runs.storage import Checkpoint, MetricsLog, RunFolder, load, save
+from ambs.world_model.parts import as_parts, parts_of
 
-# Says how far the run has come: its counters, and whether it is done.
-Progress = Callable[[Counters], None]
+# As compiled programs; what begins a run too, for it is hundreds of operations that would be compiled one by one.
+_create = eqx.filter_jit(Learner.create)
+_nothing_yet = eqx.filter_jit(nothing_yet)
+_learn = eqx.filter_jit(learn, donate="all")
 
 
 class Run:
     """Everything a training run holds while it runs."""
 
-    def __init__(self, config: RunConfig, folder: RunFolder) -> None:
-        self.config, self.folder = config, folder
-        formula = {} if config.formula is None else {"formula": config.formula}
-        self.vec: VectorEnv = make_vec(config.env, config.envs, seed=config.seed, workers=config.workers, **formula)
-        self.codec = ActionCodec(self.vec.single_action_space)
-        self.parts: tuple[Part, ...] = parts_of(self.vec.single_observation_space)
+    def __init__(self, config: RunConfig, folder: RunFolder, vec: VectorEnv) -> None:
+        self.config, self.folder, self.vec = config, folder, vec
+        self.codec = ActionCodec(vec.single_action_space)
+        self.parts = parts_of(vec.single_observation_space)
         self.key = jax.random.key(config.seed)
         self.rng = np.random.default_rng(config.seed)
-        self.counters = Counters()
-        self.learner = Learner.create(
+        self.counters, self.scorer = Counters(), Scorer(config.envs)
+        self.tally: Tally | None = None
+        self.learner = _create(
             self.parts, self.codec.size, config.learner, discrete=self.codec.discrete, key=self._next_key()
         )
-        self._learn = eqx.filter_jit(
-            lambda learner, batch, key: learn(learner, batch, config.learner, key=key), donate="all"
+        self.position = Position(
+            vec.reset(),
+            np.zeros((config.envs, self.codec.size), np.float32),
+            _nothing_yet(self.learner.model, config.envs, self.codec.size),
         )
-        checkpoint = load(folder.checkpoints, {"learner": self.learner, "key": self.key})
-        if checkpoint is not None:
-            self.learner, self.key = checkpoint.tree["learner"], checkpoint.tree["key"]
-            self.counters = Counters(**checkpoint.extra["counters"])
-            self.rng.bit_generator.state = checkpoint.extra["rng"]
+        self.checkpoint_step: int | None = None
+        checkpoint = load(folder.checkpoints, self._tree())
         self.ring = Ring.open(
-            folder.replay, self._layout(), config.capacity, config.envs, margin=2 * config.checkpoint_every,
-            written=None if checkpoint is None else checkpoint.extra["replay"],
+            folder.replay, layout(vec.single_observation_space, self.parts, self.codec.size), config.capacity,
+            config.envs, margin=2 * config.checkpoint_every,
+            # Without a checkpoint nothing has happened yet, whatever is in the replay.
+            written=0 if checkpoint is None else checkpoint.extra["replay"],
         )  # fmt: skip
-        self.log = MetricsLog(folder.path, self.counters.steps, tensorboard=True)
-        self._waiting: dict[str, Any] = {}
+        if checkpoint is not None:
+            self._go_back(checkpoint)
+        self.log = MetricsLog(folder.path, self.counters.steps, tensorboard=config.tensorboard)
+        self._compiled = False
 
-    def train(self, progress: Progress) -> dict[str, Any]:
-        """Runs to the end, and gives the summary."""
+    def train(self, progress: Progress, interruption: Interruption) -> None:
+        """Runs to the end; or to a signal, and then it is `Interrupted` after a last checkpoint."""
         config, counters = self.config, self.counters
-        started, before = time.monotonic(), counters.steps
-        scorer = Scorer(config.envs)
-        memory = nothing_yet(self.learner.model, config.envs, self.codec.size)
-        batch, action = self.vec.reset(), np.zeros((config.envs, self.codec.size), np.float32)
-        logged, saved = counters.steps, counters.steps
+        clock, row_began = time.monotonic(), (time.monotonic(), counters.steps)
         while counters.steps < config.steps:
-            self._remember(batch, action)
-            action, memory = self._act(batch, memory)
-            batch = self.vec.step(self.codec.decode(action))
-            for episode in scorer.add(batch, counters):
-                self.log.score(counters.steps, **dataclasses.asdict(episode))
-            self._learn_what_is_due()
-            if counters.steps - logged >= config.log_every:
-                self._report((counters.steps - before) / (time.monotonic() - started))
-                logged = counters.steps
-            progress(counters)
-            if counters.steps - saved >= config.checkpoint_every:
+            before = counters.steps
+            self._step()
+            self._learn_what_is_due(progress)
+            counters.wall_seconds += (now := time.monotonic()) - clock
+            clock = now
+            if _due(before, counters.steps, config.log_every):
+                self._report(row_began)
+                self.tally = None
+                row_began = (time.monotonic(), counters.steps)
+            if _due(before, counters.steps, config.checkpoint_every):
                 self.save()
-                saved = counters.steps
+            progress(self.status("learning" if self._compiled else "collecting"))
+            if interruption.signal is not None and counters.steps < config.steps:
+                self.save()
+                raise Interrupted(counters.steps, interruption.signal)
+        if row_began[1] < counters.steps:
+            # The sums are kept: a run that is given more steps goes on with its row.
+            self._report(row_began)
         self.save()
-        return self.summary(time.monotonic() - started)
 
     def save(self) -> None:
+        """A checkpoint; or an error, if what would be saved is broken."""
+        if self.checkpoint_step == self.counters.steps:
+            return
+        self._require_finite()
+        if not all_finite(self.learner):
+            raise self._broken("a weight has not been", self.counters.steps)
         self.ring.flush()
         extra = {
             "counters": self.counters.as_json(),
+            "episodes_under_way": {"numbers": self.vec.episodes, **self.scorer.as_json()},
             "replay": self.ring.written,
             "rng": self.rng.bit_generator.state,
+            "tally": None if self.tally is None else self.tally.as_json(),
         }
-        save(self.folder.checkpoints, self.counters.steps, {"learner": self.learner, "key": self.key}, extra)
+        save(self.folder.checkpoints, self.counters.steps, self._tree(), extra)
+        self.checkpoint_step = self.counters.steps
 
-    def summary(self, wall: float) -> dict[str, Any]:
-        counters, config = self.counters, self.config
-        recent = counters.recent
-        summary = {
-            "env": config.env,
-            "agent": "dreamer",
-            "seed": config.seed,
-            "steps": counters.steps,
-            "episodes": counters.episodes,
-            "violations": counters.violations,
-            "best_return": counters.best_return,
-            "final_return": float(np.mean(recent)) if recent else None,
-            "wall_seconds": round(wall, 1),
-        }
-        write_text(self.folder.path / "summary.json", json.dumps(summary, indent=2) + "\n")
-        return summary
+    def status(self, doing: str, note: str = "") -> Status:
+        counters = self.counters
+        return Status(
+            doing, counters.steps, self.config.steps, counters.episodes, counters.violations, counters.updates,
+            counters.mean_return(20), note,
+        )  # fmt: skip
 
     def close(self) -> None:
-        self.vec.close()
         self.log.close()
+
+    def _tree(self) -> dict[str, Any]:
+        return {"learner": self.learner, "key": self.key, **self.position.as_tree()}
+
+    def _go_back(self, checkpoint: Checkpoint) -> None:
+        """To where the run was when the checkpoint was saved."""
+        tree, extra = checkpoint.tree, checkpoint.extra
+        self.learner, self.key = tree["learner"], tree["key"]
+        self.counters = Counters(**extra["counters"])
+        self.rng.bit_generator.state = extra["rng"]
+        self.tally = None if extra["tally"] is None else Tally.from_json(extra["tally"])
+        under_way = dict(extra["episodes_under_way"])
+        if self.position.go_back(tree, under_way.pop("numbers"), self.vec, self.ring, self.codec):
+            self.scorer = Scorer.from_json(under_way)
+        self.checkpoint_step = checkpoint.step
 
     def _next_key(self) -> jax.Array:
         self.key, key = jax.random.split(self.key)
         return key
 
-    def _layout(self) -> dict[str, Any]:
-        space = self.vec.single_observation_space
-        spaces = {"": space} if not hasattr(space, "spaces") else dict(space.spaces)
-        seen = {f"obs/{part.key}": (spaces[part.key].shape, spaces[part.key].dtype) for part in self.parts}
-        numbers = {"reward": ((), np.float32), "cost": ((), np.float32)}
-        flags = {"is_first": ((), np.bool_), "is_terminal": ((), np.bool_)}
-        return {**seen, "action": ((self.codec.size,), np.float32), **numbers, **flags}
-
-    def _remember(self, batch: Batch, action: np.ndarray) -> None:
-        """The rows of one step, each with the action that led to it."""
-        seen = {f"obs/{key}": value for key, value in as_parts(batch.obs).items()}
-        self.ring.add({
-            **seen, "action": action, "reward": batch.reward, "cost": batch.cost, "is_first": batch.is_first,
-            "is_terminal": batch.is_terminal,
-        })  # fmt: skip
-
-    def _act(self, batch: Batch, memory: Memory) -> tuple[np.ndarray, Memory]:
+    def _step(self) -> None:
+        """One step of every environment: into the replay with what is seen, and on to the next."""
+        position = self.position
+        self.ring.add(as_rows(position.batch, position.action))
         if self.counters.steps < self.config.prefill:
-            return self.codec.random(self.rng, self.config.envs), memory
-        seen = {key: jnp.asarray(value) for key, value in as_parts(batch.obs).items()}
-        action, memory = act(
-            self.learner.model, self.learner.task.actor, memory, seen, jnp.asarray(batch.is_first),
-            key=self._next_key(),
-        )  # fmt: skip
-        return np.asarray(action), memory
+            position.action = self.codec.random(self.rng, self.config.envs)
+        else:
+            seen = {key: jnp.asarray(value) for key, value in as_parts(position.batch.obs).items()}
+            action, position.memory = act(
+                self.learner.model, self.learner.task.actor, position.memory, seen,
+                jnp.asarray(position.batch.is_first), key=self._next_key(),
+            )  # fmt: skip
+            position.action = np.asarray(action)
+        position.batch = self.vec.step(self.codec.decode(position.action))
+        self._require_sound(position.batch)
+        for episode in self.scorer.add(position.batch, self.counters):
+            self.log.score(self.counters.steps, **dataclasses.asdict(episode))
 
-    def _learn_what_is_due(self) -> None:
+    def _learn_what_is_due(self, progress: Progress) -> None:
         """Gradient steps until as many steps have been replayed as the train ratio asks for."""
         config, counters = self.config, self.counters
         due = int((counters.steps - config.prefill) / config.steps_per_update)
         while counters.updates < due and self.ring.ready(config.length):
-            rows = self.ring.sample(self.rng, config.batch, config.length)
-            batch = Sequences(
-                {part.key: jnp.asarray(rows[f"obs/{part.key}"]) for part in self.parts},
-                *(jnp.asarray(rows[key]) for key in ("action", "reward", "cost", "is_first", "is_terminal")),
-            )
-            self.learner, self._waiting = self._learn(self.learner, batch, self._next_key())
+            if not self._compiled:
+                progress(self.status("compiling"))
+                self._compiled = True
+            batch = as_sequences(self.ring.sample(self.rng, config.batch, config.length), self.parts)
+            self.learner, metrics = _learn(self.learner, batch, config.learner, key=self._next_key())
+            tally = Tally.like(metrics) if self.tally is None else self.tally
+            self.tally = add(tally, metrics, self.learner.updates)
             counters.updates += 1
 
-    def _report(self, speed: float) -> None:
-        """A row of metrics; the only place where the host waits for the device."""
-        values = {name: float(value) for name, value in self._waiting.items()}
-        broken = [name for name, value in values.items() if not np.isfinite(value)]
-        if broken:
-            raise AmbsError(
-                f"{broken[0]} is no finite number any more at step {self.counters.steps}; the run stops, and its last "
-                "checkpoint is from before. Lower the learning rate, or resume with another seed."
-            )
-        counters = self.counters
+    def _report(self, began: tuple[float, int]) -> None:
+        """A row of metrics: the means since the last one. Here, and for a checkpoint, the host waits for the device."""
+        self._require_finite()
+        counters, (then, steps) = self.counters, began
         own = {"episodes": counters.episodes, "violations": counters.violations, "updates": counters.updates}
-        score = {"return": float(np.mean(counters.recent[-20:]))} if counters.recent else {}
-        self.log.metrics(counters.steps, {**values, **own, **score, "steps_per_second": speed})
+        score = {"return": mean} if (mean := counters.mean_return(20)) is not None else {}
+        means = {} if self.tally is None else self.tally.means()
+        speed = {"steps_per_second": (counters.steps - steps) / max(time.monotonic() - then, 1e-9)}
+        self.log.metrics(counters.steps, {**means, **own, **score, **speed})
+
+    def _require_finite(self) -> None:
+        broken = None if self.tally is None else self.tally.first_broken()
+        if broken is not None:
+            step = self.config.prefill + broken.update * self.config.steps_per_update
+            raise self._broken(f"{broken.name} has not been", min(int(step), self.counters.steps))
+
+    def _broken(self, what: str, step: int) -> AmbsError:
+        return AmbsError(
+            f"{what} a finite number since about step {step:,}, so the run has stopped, and {self._last_good}; run the "
+            "same command with a lower --learning-rate, and it goes on from there."
+        )
+
+    def _require_sound(self, batch: Batch) -> None:
+        """What is no number would be in the replay for good."""
+        seen = [part for part in as_parts(batch.obs).values() if np.issubdtype(part.dtype, np.floating)]
+        for what, values in (("a reward", [batch.reward]), ("an observation", seen)):
+            if not all(np.isfinite(array).all() for array in values):
+                raise AmbsError(
+                    f"{what} of the environment is no finite number at step {self.counters.steps:,}, so the run has "
+                    f"stopped, and {self._last_good}; mend the environment, and the same command goes on from there."
+                )
+
+    @property
+    def _last_good(self) -> str:
+        last = self.checkpoint_step
+        return "there is no checkpoint yet" if last is None else f"its last good checkpoint is of step {last:,}"
 
 
-def start(config: RunConfig, path: Path, progress: Progress = lambda counters: None) -> dict[str, Any]:
-    """Trains in the folder `path`, from its last checkpoint if there is one."""
-    folder = RunFolder.open(path, dataclasses.asdict(config))
-    try:
-        run = Run(config, folder)
-        try:
-            return run.train(progress)
-        finally:
-            run.close()
-    finally:
-        folder.close()
+def _due(before: int, now: int, every: int) -> bool:
+    """Whether a multiple of `every` was reached; by the steps alone, so that a resumed run keeps the rhythm."""
+    return now // every > before // every

@@ -1,0 +1,51 @@
+"""How many floating-point operations the matrix products of a JAX program take, loops counted as often as they run."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+
+
+def matmul_flops(function: Callable[..., Any], *arguments: Any) -> float:
+    """Two a multiplication and addition, in all `dot_general`s that `function(*arguments)` does."""
+    closed, _, _ = eqx.filter_make_jaxpr(function)(*arguments)
+    return _count(closed.jaxpr)
+
+
+def _count(jaxpr: Any) -> float:
+    total = 0.0
+    for equation in jaxpr.eqns:
+        if equation.primitive.name == "dot_general":
+            (contracted, _), _ = equation.params["dimension_numbers"]
+            inner = math.prod(equation.invars[0].aval.shape[axis] for axis in contracted)
+            total += 2 * inner * math.prod(equation.outvars[0].aval.shape)
+        elif equation.primitive.name in ("while", "cond"):
+            raise NotImplementedError(f"{equation.primitive.name} has no fixed number of operations")
+        else:
+            times = equation.params.get("length", 1) if equation.primitive.name == "scan" else 1
+            total += times * sum(_count(inner) for inner in _inside(equation.params))
+    return total
+
+
+def _inside(params: dict[str, Any]) -> list[Any]:
+    """The programs within an operation: of loops, compiled functions and rules of differentiation."""
+    programs = [value for value in params.values() if hasattr(value, "eqns") or hasattr(value, "jaxpr")]
+    return [program.jaxpr if hasattr(program, "jaxpr") else program for program in programs]
+
+
+def matmul_rate(side: int = 1536, rounds: int = 3) -> float:
+    """Operations a CPU second of a square float32 product: what this machine can do, at this moment."""
+    product = jax.jit(lambda a, b: a @ b)
+    a = jax.random.normal(jax.random.key(0), (side, side))
+    product(a, a).block_until_ready()
+    best = math.inf
+    for _ in range(rounds):
+        start = time.process_time()
+        product(a, a).block_until_ready()
+        best = min(best, time.process_time() - start)
+    return 2 * side**3 / best

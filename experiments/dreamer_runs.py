@@ -1,0 +1,129 @@
+"""What the agent without a shield learns: whole training runs by the command line, one core each.
+
+A suite is a list of runs; every run is `ambs train` with the options below, resumed if it was stopped, and its scores
+become one small file under results/dreamer: mean return, episodes and violations of each hundredth of its steps. What
+is there already is not run again.
+
+    python -m experiments.dreamer_runs minatar [--jobs 2] [--seeds 0 1 2]
+    python -m experiments.dreamer_figure
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+
+import numpy as np
+
+from ambs.files import write_text
+
+ROOT = Path(__file__).parent.parent
+OUT = ROOT / "results" / "dreamer"
+BINS = 50
+# One core a run: XLA's own threads would take both.
+ONE_CORE = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One training run, but for its seed."""
+
+    env: str
+    steps: int
+    options: tuple[str, ...] = ()
+    name: str = ""
+
+    def of(self, seed: int) -> str:
+        return f"{self.name or self.env}-s{seed}"
+
+
+# Sequences of 32, a gradient step every 8 steps: chosen on seeds from 100 on.
+GRIDS = ("--size", "nano", "--length", "32", "--train-ratio", "64", "--workers", "inline")
+SUITES = {
+    "minatar": [Plan(f"minatar-{game}", 60_000, GRIDS) for game in ("breakout", "asterix", "space-invaders")],
+    "hard": [Plan(f"minatar-{game}", 60_000, GRIDS) for game in ("freeway", "seaquest")],
+}
+
+
+def run(plan: Plan, seed: int, core: int) -> dict:
+    """Trains to the end, and gives what is worth keeping."""
+    folder = ROOT / "runs" / "dreamer" / plan.of(seed)
+    told = ["train", plan.env, "--agent", "dreamer", "--seed", str(seed), "--steps", str(plan.steps), *plan.options]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ambs", *told, "--run", str(folder), "--json"],
+        env={**os.environ, **ONE_CORE}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    os.sched_setaffinity(process.pid, {core})
+    out, _ = process.communicate()
+    if process.returncode:
+        raise SystemExit(f"ambs {' '.join(told)} ended with {process.returncode}.")
+    return {
+        "command": " ".join(["ambs", *told]),
+        "summary": json.loads(out),
+        "curve": curve(rows(folder / "scores.jsonl"), plan.steps),
+        "losses": losses(rows(folder / "metrics.jsonl")),
+    }
+
+
+def rows(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def curve(episodes: list[dict], steps: int) -> dict:
+    """Episodes by when they ended: the mean return of each part of the run, null where none ended."""
+    part = np.minimum([BINS * (one["step"] - 1) // steps for one in episodes], BINS - 1).astype(int)
+    returns = np.array([one["return"] for one in episodes])
+    means = [float(returns[part == i].mean()) if np.any(part == i) else None for i in range(BINS)]
+    return {
+        "step": [(i + 1) * steps // BINS for i in range(BINS)],
+        "return": [None if mean is None else round(mean, 3) for mean in means],
+        "episodes": np.bincount(part, minlength=BINS).tolist(),
+        "violations": np.bincount(part, [one["violations"] for one in episodes], BINS).astype(int).tolist(),
+    }
+
+
+def losses(metrics: list[dict]) -> dict:
+    """The model's losses as they fell, at no more than so many moments."""
+    learning = [row for row in metrics if "loss/observation" in row]
+    kept = learning[:: max(1, len(learning) // BINS)]
+    names = ["step", *sorted(name for name in (kept[0] if kept else {}) if name.startswith("loss/"))]
+    return {name: [round(row[name], 4) for row in kept] for name in names}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("suite", choices=SUITES)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    cores: SimpleQueue[int] = SimpleQueue()
+    for core in range(options.jobs):
+        cores.put(core)
+
+    def do(job: tuple[Plan, int]) -> None:
+        plan, seed = job
+        path = OUT / f"{plan.of(seed)}.json"
+        if path.exists():
+            return
+        core = cores.get()
+        try:
+            write_text(path, json.dumps(run(plan, seed, core)) + "\n")
+        finally:
+            cores.put(core)
+        print(path.name, json.loads(path.read_text())["summary"], flush=True)
+
+    OUT.mkdir(parents=True, exist_ok=True)
+    jobs = [(plan, seed) for seed in options.seeds for plan in SUITES[options.suite]]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(do, jobs))
+
+
+if __name__ == "__main__":
+    main()

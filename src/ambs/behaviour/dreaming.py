@@ -1,0 +1,104 @@
+"""Behaviour learns in imagination: the policy is rolled out in the model, and what happens there teaches it.
+
+Choices learn by their outcomes (REINFORCE): trajectories are imagined without a gradient, and the losses are then
+summed up a time step at a time. Continuous actions learn by the gradient through the model itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from ambs.behaviour.actor import Actor
+from ambs.behaviour.actor_critic import ActorCritic, Imagined, Lesson
+from ambs.behaviour.returns import ReturnScale
+from ambs.shield.imagine import imagine
+from ambs.world_model.model import WorldModel
+from ambs.world_model.rssm import State
+
+# The features of a state to what the policy maximises there.
+Signal = Callable[[Float[Array, "*shape features"]], Float[Array, "*shape"]]
+
+
+def roll_out(
+    model: WorldModel,
+    actor: Actor,
+    starts: State,
+    alive: Bool[Array, " batch"],
+    horizon: int,
+    signal: Signal,
+    *,
+    key: PRNGKeyArray,
+) -> Imagined:
+    """The policy in the model from many states at once, time first, with what the heads say of every state entered."""
+    keys = jax.random.split(key, alive.size)
+    rolled = jax.vmap(lambda state, key: imagine(model, actor, state, horizon, key=key), out_axes=1)(starts, keys)
+    entered = rolled.states.features
+    rewards, cont = jax.lax.map(lambda row: (signal(row), model.predict_continue(row)), entered)
+    features = jnp.concatenate([starts.features[None], entered])
+    return Imagined(features, rolled.actions, rewards, cont, alive.astype(jnp.float32))
+
+
+def gradients(
+    behaviour: ActorCritic, dream: Callable[[Actor], Imagined]
+) -> tuple[Actor, Any, ReturnScale, dict[str, Array]]:
+    """The gradients of actor and critic, the new scale of returns, and metrics; `dream` rolls an actor out."""
+    if behaviour.actor.discrete:
+        lesson, scale = behaviour.lesson(jax.lax.stop_gradient(dream(behaviour.actor)))
+        (loss, entropy), actor = _by_rows(ActorCritic.actor_loss, behaviour, lambda me: me.actor, lesson)
+    else:
+        (loss, (entropy, lesson, scale)), actor = _through_the_model(behaviour, dream)
+    (critic_loss, _), critic = _by_rows(
+        lambda me, row: (me.critic_loss(row), ()), behaviour, lambda me: me.critic, jax.lax.stop_gradient(lesson)
+    )
+    metrics = {
+        "actor_loss": loss,
+        "critic_loss": critic_loss,
+        "return": lesson.returns.mean(),
+        "scale": scale(behaviour.config.scale_limit),
+        "entropy": entropy,
+    }
+    return actor, critic, scale, metrics
+
+
+def _through_the_model(behaviour: ActorCritic, dream: Callable[[Actor], Imagined]) -> Any:
+    @eqx.filter_value_and_grad(has_aux=True)
+    def loss(actor: Actor) -> tuple[Array, Any]:
+        acting = eqx.tree_at(lambda me: me.actor, behaviour, actor)
+        lesson, scale = acting.lesson(dream(actor))
+        value, entropy = acting.actor_loss(lesson)
+        return value, (entropy, lesson, scale)
+
+    return loss(behaviour.actor)
+
+
+def _by_rows(
+    loss: Callable[[ActorCritic, Lesson], tuple[Array, Any]],
+    behaviour: ActorCritic,
+    part: Callable[[ActorCritic], Any],
+    lesson: Lesson,
+) -> Any:
+    """The mean loss over the rows of a lesson, with its gradient for one part, a row at a time.
+
+    All rows at once would be the same numbers, and as many activations as do not fit a processor's cache.
+    """
+
+    def one(row: Lesson) -> Any:
+        @eqx.filter_value_and_grad(has_aux=True)
+        def of(net: Any) -> tuple[Array, Any]:
+            return loss(eqx.tree_at(part, behaviour, net), row)
+
+        return of(part(behaviour))
+
+    def add(total: Any, row: Lesson) -> tuple[Any, None]:
+        return jax.tree.map(jnp.add, total, one(row)), None
+
+    shapes = jax.eval_shape(one, jax.tree.map(lambda each: each[0], lesson))
+    nothing = jax.tree.map(lambda each: jnp.zeros(each.shape, each.dtype), shapes)
+    total, _ = jax.lax.scan(add, nothing, lesson)
+    return jax.tree.map(lambda each: each / lesson.returns.shape[0], total)

@@ -1,0 +1,136 @@
+"""`ambs eval`: how well and how safely a trained agent does, in episodes that it did not learn from."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from ambs.commands.output import console, print_json
+from ambs.errors import AmbsError, positive_integer
+from ambs.files import write_text
+
+
+@dataclass(frozen=True)
+class Eval:
+    """Evaluate a run that `ambs train --agent dreamer` made, from its last good checkpoint; also while it trains.
+
+    Reports returns and violations with 95 % intervals, and leaves them in the run's folder `evaluations`.
+    """
+
+    run_dir: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(name="run", metavar="RUN")]
+    """The folder of the run."""
+
+    episodes: int = 10
+    """How many episodes to play."""
+
+    envs: int = 8
+    """Environments side by side, which share the episodes evenly."""
+
+    seed: int = 1000
+    """The seed of the environments and of the actions; not the one that the run was trained with."""
+
+    deterministic: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """The likeliest action rather than one drawn as in training."""
+
+    video: Annotated[tuple[Path, ...] | None, tyro.conf.arg(metavar="[FILE.mp4]")] = None
+    """Film the first episodes; in the run's folder `evaluations` if no file is given."""
+
+    video_episodes: int = 1
+    """How many episodes to film."""
+
+    out: Path | None = None
+    """The JSON file to write; RUN/evaluations/STEP-SEED.json if not given."""
+
+    json: Annotated[bool, tyro.conf.arg(name="json")] = False
+    """Print the result as one JSON object, the one that is written."""
+
+    def run(self) -> None:
+        # Slow to import, and the other commands do without.
+        from ambs.runs.devices import keep_compiled
+        from ambs.runs.evaluate import evaluate, load
+
+        episodes = positive_integer("episodes", self.episodes)
+        positive_integer("video-episodes", self.video_episodes)
+        keep_compiled()
+        agent = load(self.run_dir)
+        name = f"{agent.step}-{self.seed}{'-deterministic' if self.deterministic else ''}"
+        out = self.out or self.run_dir / "evaluations" / f"{name}.json"
+        video = _video(self.video, out.with_suffix(".mp4"))
+        for path in (out,) if video is None else (out, video):
+            _require_writable(path)
+        if video is not None:
+            from ambs.runs.evaluate.film import film, require_filmable
+
+            require_filmable(agent, video)
+        with _bar() as bar:
+            task = bar.add_task("episodes", total=episodes)
+            evaluation = evaluate(
+                agent, episodes=episodes, envs=self.envs, seed=self.seed, deterministic=self.deterministic,
+                progress=lambda played: bar.advance(task),
+            )  # fmt: skip
+        answer = evaluation.as_json()
+        for path in (out, video or out):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        if video is not None:
+            film(evaluation, video, self.video_episodes)
+        write_text(out, json.dumps(answer, indent=2) + "\n")
+        if self.json:
+            print_json(answer)
+        else:
+            _show(answer, [out] if video is None else [out, video])
+
+
+def _video(given: tuple[Path, ...] | None, usual: Path) -> Path | None:
+    if given is None:
+        return None
+    if len(given) > 1:
+        raise AmbsError(f"--video has {len(given)} files, and makes one; give the run before the options.")
+    return given[0] if given else usual
+
+
+def _require_writable(path: Path) -> None:
+    """What cannot be written is said before hours of play; the command line makes a sentence of an `OSError`."""
+    if path.is_dir():
+        raise AmbsError(f"{path} is a folder, and has to be a file to write.")
+    there = next(parent for parent in path.absolute().parents if parent.exists())
+    with tempfile.TemporaryFile(dir=there):
+        pass
+
+
+def _bar() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console(stderr=True), disable=not sys.stderr.isatty())
+
+
+def _show(answer: dict[str, Any], wrote: list[Path]) -> None:
+    out = console()
+    how = "deterministic" if answer["deterministic"] else "sampled"
+    out.print(
+        f"{answer['env']}, agent after {answer['step']:,} steps, {answer['episodes']:,} episodes of seed "
+        f"{answer['seed']}, {how}",
+        markup=False,
+    )
+    table = Table("", "mean", "95 % interval")
+    for key, words in (("return", "return"), ("length", "length"), ("violations_per_episode", "violations")):
+        table.add_row(words, f"{answer[key]['mean']:.4g}", _interval(answer[key]))
+    share = answer["episodes_without_violation"]
+    table.add_row("episodes without violation", f"{share['share']:.0%}", _interval(share, ".0%"))
+    out.print(table)
+    rate = answer["violations_per_1000_steps"]
+    out.print(f"{answer['violations']:,} violations in {answer['steps']:,} steps: {rate:.4g} in 1,000")
+    for path in wrote:
+        out.print(f"wrote  {path}", markup=False)
+
+
+def _interval(numbers: dict[str, Any], style: str = ".4g") -> str:
+    if numbers["low"] is None:
+        return "–"
+    return f"{numbers['low']:{style}} to {numbers['high']:{style}}"

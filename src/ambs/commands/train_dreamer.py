@@ -1,0 +1,165 @@
+"""Training of an agent with a world model: from options to a configuration, and what a person sees of the run."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from rich.table import Table
+
+from ambs.commands.output import console, print_json, short
+from ambs.commands.train_progress import display
+from ambs.errors import AmbsError
+
+if TYPE_CHECKING:
+    from ambs.commands.train import Train
+    from ambs.runs.dreamer import RunConfig
+
+
+@dataclass(frozen=True)
+class DreamerOptions:
+    """Only for the agent dreamer."""
+
+    size: str | None = None
+    """Of the networks: debug, nano, tiny, xs, s, m, l or xl; nano if not given."""
+
+    preset: Literal["cpu", "paper"] | None = None
+    """Where the options of learning below come from: cpu (for runs of 10^5 steps) or paper (its table); cpu if not
+    given."""
+
+    learning_rate: float | None = None
+    """Of the world model; the preset's if not given."""
+
+    actor_learning_rate: float | None = None
+    """Of the policy; the preset's if not given."""
+
+    critic_learning_rate: float | None = None
+    """Of the value; the preset's if not given."""
+
+    entropy: float | None = None
+    """The weight of the policy's entropy; 0.0003 if not given."""
+
+    discount: float | None = None
+    """How much the next step counts; 0.997 if not given."""
+
+    horizon: int | None = None
+    """Steps imagined; 15 if not given."""
+
+    envs: int | None = None
+    """Environments side by side; 8 if not given."""
+
+    workers: str | None = None
+    """Processes for the environments: auto, inline or a number; auto if not given."""
+
+    batch: int | None = None
+    """Sequences in a gradient step; 16 if not given."""
+
+    length: int | None = None
+    """Their length; 64 if not given."""
+
+    train_ratio: float | None = None
+    """Steps replayed for each step made; 64 if not given."""
+
+    capacity: int | None = None
+    """Steps that the replay holds; 1000000 if not given."""
+
+    prefill: int | None = None
+    """Steps with random actions before learning begins; 1000 if not given."""
+
+    log_every: int | None = None
+    """Steps between rows of metrics; 1000 if not given."""
+
+    checkpoint_every: int | None = None
+    """Steps between checkpoints; 5000 if not given."""
+
+    tensorboard: bool = True
+    """Whether to write event files for TensorBoard."""
+
+
+def train_dreamer(command: Train, options: DreamerOptions) -> None:
+    # Slow to import, and the other commands do without.
+    from ambs.runs.devices import keep_compiled
+    from ambs.runs.dreamer import Interrupted, train
+
+    config = configuration(command, options)
+    keep_compiled()
+    folder = command.run_dir or Path("runs") / f"{config.env.replace('/', '-')}-dreamer-s{config.seed}"
+    with warnings.catch_warnings():
+        warnings.showwarning = _say  # type: ignore[assignment]
+        try:
+            with display() as progress:
+                summary = train(config, folder, progress)
+        except Interrupted as stop:
+            print(stop, file=sys.stderr)
+            raise SystemExit(128 + stop.signal) from stop
+    if command.json:
+        print_json(summary)
+    else:
+        _report(summary, folder)
+
+
+def configuration(command: Train, options: DreamerOptions) -> RunConfig:
+    """What was given on the command line, and the defaults for the rest."""
+    from ambs.agents.learner import LearnerConfig
+    from ambs.runs.dreamer import RunConfig, cpu_learner
+
+    size = options.size or "nano"
+    learner = LearnerConfig(size=size) if options.preset == "paper" else cpu_learner(size)
+    for name, rate in (
+        ("world_model", options.learning_rate),
+        ("actor", options.actor_learning_rate),
+        ("critic", options.critic_learning_rate),
+    ):
+        if rate is not None:
+            optimiser = dataclasses.replace(getattr(learner, name), learning_rate=rate)
+            learner = dataclasses.replace(learner, **{name: optimiser})
+    learner = dataclasses.replace(
+        learner, behaviour=dataclasses.replace(learner.behaviour, **_given(options, "entropy", "discount", "horizon"))
+    )
+    names = [field.name for field in dataclasses.fields(RunConfig)]
+    flat = _given(options, *(name for name in names if hasattr(options, name) and name != "workers"))
+    own = _given(command, "formula", "steps")
+    return RunConfig(
+        env=command.env, seed=command.seed, workers=_workers(options.workers), learner=learner, **own, **flat
+    )
+
+
+def _given(options: Any, *names: str) -> dict[str, Any]:
+    values = {name: getattr(options, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _workers(given: str | None) -> int | str:
+    if given in (None, "auto", "inline"):
+        return given or "auto"
+    if not given.isdecimal() or int(given) < 1:
+        raise AmbsError(f'workers is "{given}", and has to be auto, inline or a number of processes of at least 1.')
+    return int(given)
+
+
+def _say(message: Warning | str, *_: Any) -> None:
+    """A warning as a sentence; where in our code it arose says nothing to a user."""
+    print(f"warning: {message}", file=sys.stderr)
+
+
+def _report(summary: dict[str, Any], folder: Path) -> None:
+    out = console()
+    out.print(f"{summary['env']}, {summary['size']}, {summary['steps']:,} steps, seed {summary['seed']}", markup=False)
+    table = Table("", "")
+    for key, words in (
+        ("episodes", "episodes"),
+        ("final_return", "return, mean of the last 100 episodes"),
+        ("best_return", "best return"),
+        ("violations", "violations"),
+        ("violations_per_1000_steps", "violations in 1,000 steps"),
+        ("wall_seconds", "seconds"),
+    ):
+        table.add_row(words, short(summary[key]))
+    out.print(table)
+    out.print(
+        f"numbers  {folder / 'summary.json'}, {folder / 'metrics.jsonl'}, {folder / 'scores.jsonl'}", markup=False
+    )

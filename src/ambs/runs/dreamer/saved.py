@@ -1,0 +1,128 @@
+"""A run as it is on disk: its configuration, and what it needs to act, from its last good checkpoint.
+
+Nothing is written and nothing is locked, so a run can be read while another process trains it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import gymnasium
+import jax
+from gymnasium import spaces
+
+from ambs.agents.learner import Learner
+from ambs.agents.player import ActionCodec
+from ambs.behaviour.actor import Actor
+from ambs.envs.catalogue import make
+from ambs.errors import AmbsError
+from ambs.runs.dreamer.config import RunConfig
+from ambs.runs.storage import Checkpoint, load, read_config
+from ambs.world_model.model import WorldModel
+from ambs.world_model.parts import parts_of
+
+# Of everything that is learned, what acting needs.
+_ACTING = (".model", ".task.actor")
+
+# A training run removes old checkpoints: the one just found may be gone, and a newer one is there then.
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What acts, apart from how: the model, the actor, and the spaces of the environment they were trained in."""
+
+    config: RunConfig
+    step: int
+    """Environment steps of training."""
+    model: WorldModel
+    actor: Actor
+    observation_space: spaces.Space[Any]
+    action_space: spaces.Space[Any]
+
+
+def read(path: Path) -> Saved:
+    """The run in `path`, as of its last good checkpoint."""
+    config = config_of(path)
+    env = make_env(config)
+    observed, acted = env.observation_space, env.action_space
+    env.close()
+    codec = ActionCodec(acted)
+    # Shapes only: the numbers come from the checkpoint, and the optimisers and critics are not needed.
+    learner = eqx.filter_eval_shape(
+        Learner.create,
+        parts_of(observed), codec.size, config.learner, discrete=codec.discrete, key=jax.random.key(0),
+    )  # fmt: skip
+    checkpoint = _last_good(path / "checkpoints", {"learner": _only(learner, _ACTING)})
+    if checkpoint is None:
+        raise AmbsError(f"the run {path} has no good checkpoint yet; wait for its first, or train it for longer.")
+    loaded = checkpoint.tree["learner"]
+    return Saved(config, checkpoint.step, loaded.model, loaded.task.actor, observed, acted)
+
+
+def make_env(config: RunConfig, **options: Any) -> gymnasium.Env[Any, Any]:
+    """An environment as the run was trained in."""
+    return make(config.env, **env_options(config), **options)
+
+
+def env_options(config: RunConfig) -> dict[str, Any]:
+    """What `ambs.make` is given for this run besides the name."""
+    return {} if config.formula is None else {"formula": config.formula}
+
+
+def config_of(path: Path) -> RunConfig:
+    """The configuration that the run in `path` was started with."""
+    if not (path / "config.json").exists() and (path / "summary.json").exists():
+        _require_dreamer(path, "tabular")
+    values = read_config(path)
+    _require_dreamer(path, values.pop("agent", "dreamer"))
+    return rebuilt(RunConfig, values, f"{path / 'config.json'}")
+
+
+def rebuilt(kind: type[Any], values: Mapping[str, Any], where: str) -> Any:
+    """A dataclass from what `dataclasses.asdict` and JSON made of it, nested ones by their type hints."""
+    hints = typing.get_type_hints(kind)
+    names = [field.name for field in dataclasses.fields(kind)]
+    for name in [*names, *values]:
+        if name not in values or name not in names:
+            problem = "lacks" if name not in values else "has"
+            raise AmbsError(f'{where} {problem} the option "{name}": the run was made by another version of ambs.')
+    return kind(**{name: _value(hints[name], values[name], where) for name in names})
+
+
+def _value(hint: Any, value: Any, where: str) -> Any:
+    choices = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    for choice in choices:
+        if dataclasses.is_dataclass(choice) and isinstance(choice, type) and isinstance(value, Mapping):
+            return rebuilt(choice, value, where)
+        # JSON knows lists only.
+        if typing.get_origin(choice) is tuple and isinstance(value, list):
+            return tuple(value)
+    return value
+
+
+def _require_dreamer(path: Path, agent: Any) -> None:
+    if agent != "dreamer":
+        raise AmbsError(f"{path} is a run of the {agent} agent; only those of the agent dreamer can be loaded.")
+
+
+def _only(tree: Any, prefixes: tuple[str, ...]) -> Any:
+    """The leaves whose names begin so; the others are left out."""
+    return jax.tree_util.tree_map_with_path(
+        lambda path, leaf: leaf if jax.tree_util.keystr(path).startswith(prefixes) else None, tree
+    )
+
+
+def _last_good(folder: Path, like: Any) -> Checkpoint | None:
+    for _ in range(_ATTEMPTS - 1):
+        with contextlib.suppress(FileNotFoundError):
+            return load(folder, like, part=True)
+    return load(folder, like, part=True)

@@ -1,0 +1,30 @@
+"""How far a run has come, for whoever wants to show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+
+class Status(NamedTuple):
+    """A run at one moment."""
+
+    doing: str
+    """"collecting" before learning begins, "compiling", "learning"."""
+    steps: int
+    total: int
+    episodes: int
+    violations: int
+    updates: int
+    recent_return: float | None
+    """The mean over the last twenty episodes."""
+    note: str = ""
+    """What has happened just now and is said once."""
+
+
+# Told at every step of the vector; it must not take long.
+Progress = Callable[[Status], None]
+
+
+def nobody(status: Status) -> None:
+    """Shows nothing."""

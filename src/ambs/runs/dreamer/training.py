@@ -1,0 +1,96 @@
+"""Training from the first line to the last: the folder, the environments, the run, its summary."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+from ambs.envs.vector import make_vec
+from ambs.errors import AmbsError
+from ambs.files import write_text
+from ambs.runs.dreamer.config import RunConfig
+from ambs.runs.dreamer.counters import Counters
+from ambs.runs.dreamer.interruption import Interruption
+from ambs.runs.dreamer.run import Run
+from ambs.runs.dreamer.status import Progress, Status, nobody
+from ambs.runs.storage import MAY_CHANGE, RunFolder, latest
+
+# A run whose losses broke can go on with smaller steps; the optimisers' states do not depend on them.
+_LEARNING_RATES = {f"learner.{name}.learning_rate" for name in ("world_model", "actor", "critic")}
+
+
+def train(config: RunConfig, path: Path, progress: Progress = nobody) -> dict[str, Any]:
+    """Trains in the folder `path`, from its last checkpoint if there is one, and gives the summary.
+
+    Ctrl-C and SIGTERM end it with `Interrupted` after a last checkpoint; called again, it goes on from there. A run
+    that has all its steps is left as it is.
+
+    Args:
+        config: What to train. Of a run that is resumed only some options may differ from before: others are refused.
+        path: The run's folder, as `docs/run-folder.md` describes it.
+        progress: Told at every step how far the run has come.
+    """
+    formula = {} if config.formula is None else {"formula": config.formula}
+    with contextlib.ExitStack() as stack:
+        interruption = stack.enter_context(Interruption())
+        # Before the folder: an environment that there is not should leave none behind.
+        vec = stack.enter_context(
+            make_vec(config.env, config.envs, seed=config.seed, workers=config.workers, **formula)
+        )
+        options = {"agent": "dreamer", **dataclasses.asdict(config)}
+        folder = stack.enter_context(RunFolder.open(path, options, may_change=MAY_CHANGE | _LEARNING_RATES))
+        manifest = _last_checkpoint(folder)
+        counters = Counters(**manifest["extra"]["counters"]) if manifest else Counters()
+        note = _note(folder, counters.steps, config.steps)
+        if counters.steps >= config.steps:
+            progress(Status("done", counters.steps, config.steps, counters.episodes, counters.violations,
+                            counters.updates, counters.mean_return(20), note))  # fmt: skip
+            return _summarise(config, counters, path)
+        run = stack.enter_context(contextlib.closing(Run(config, folder, vec)))
+        # There is a summary where the run has all its steps; one that is given more has not.
+        (path / "summary.json").unlink(missing_ok=True)
+        progress(run.status("starting", note))
+        run.train(progress, interruption)
+        return _summarise(config, run.counters, path)
+
+
+def _last_checkpoint(folder: RunFolder) -> dict[str, Any] | None:
+    manifest = latest(folder.checkpoints)
+    if manifest is None and any(folder.checkpoints.glob("*.json")):
+        raise AmbsError(
+            f"none of the checkpoints in {folder.checkpoints} is whole, so the run cannot go on; start a new one in "
+            "another folder."
+        )
+    return manifest
+
+
+def _note(folder: RunFolder, steps: int, total: int) -> str:
+    """What is worth saying about a run that had been begun before."""
+    if not folder.resumed:
+        return ""
+    begin = f"the run {folder.path} " + ("has its steps already" if steps >= total else f"goes on from step {steps:,}")
+    changed = [f"{name} was {was} and is now {now}" for name, (was, now) in folder.changed.items()]
+    return "; ".join([begin, *changed])
+
+
+def _summarise(config: RunConfig, counters: Counters, path: Path) -> dict[str, Any]:
+    """The run in a few numbers, which stay in its folder."""
+    summary = {
+        "env": config.env,
+        "agent": "dreamer",
+        "size": config.learner.size,
+        "seed": config.seed,
+        "steps": counters.steps,
+        "updates": counters.updates,
+        "episodes": counters.episodes,
+        "violations": counters.violations,
+        "violations_per_1000_steps": round(1000 * counters.violations / counters.steps, 3),
+        "best_return": counters.best_return,
+        "final_return": counters.mean_return(),
+        "wall_seconds": round(counters.wall_seconds, 1),
+    }
+    write_text(path / "summary.json", json.dumps(summary, indent=2) + "\n")
+    return summary

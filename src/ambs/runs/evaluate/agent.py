@@ -1,0 +1,104 @@
+"""An agent loaded from its run, asked for actions in the manner of Stable-Baselines3."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ambs.agents.player import ActionCodec, Memory, act, act_likeliest, nothing_yet
+from ambs.errors import AmbsError
+from ambs.runs.dreamer.saved import Saved, make_env, read
+from ambs.runs.evaluate.observed import observed
+
+
+def load(run: Any, *, seed: Any = 0) -> SavedAgent:
+    """The agent of the run in the folder `run`, as of its last good checkpoint; also while it is being trained.
+
+    Args:
+        run: The folder, as `ambs train --run` was given it.
+        seed: Of the actions that are drawn; deterministic ones need none.
+    """
+    if not isinstance(run, str | Path):
+        raise AmbsError(f"the run is {run!r}, and has to be the folder of one.")
+    return SavedAgent(read(Path(run)), seed=seed)
+
+
+class SavedAgent:
+    """What a run has learned so far; `ambs.load` makes one.
+
+    Attributes:
+        config: what the run was told.
+        step: environment steps of training behind it.
+        observation_space, action_space: of one environment.
+    """
+
+    def __init__(self, saved: Saved, *, seed: Any = 0) -> None:
+        self.saved = saved
+        self.config, self.step = saved.config, saved.step
+        self.observation_space, self.action_space = saved.observation_space, saved.action_space
+        self._codec = ActionCodec(saved.action_space)
+        self._key = jax.random.key(checked_seed(seed))
+
+    def make_env(self, **options: Any) -> gymnasium.Env[Any, Any]:
+        """An environment as the agent was trained in, its formula too; `options` as `ambs.make` takes them."""
+        return make_env(self.config, **options)
+
+    def predict(
+        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False
+    ) -> tuple[Any, Memory]:
+        """The next action, and what to remember until then.
+
+        Args:
+            observation: One, as the observation space has it; or a batch, with one axis more in front.
+            state: What the call before returned; None at the beginning.
+            episode_start: Whether an episode begins here, and all before is to be forgotten: a bool, or one a row.
+            deterministic: The likeliest action rather than one drawn by its probability; likewise for the model's
+                latent variables, so that the answer depends on nothing but what was seen.
+        """
+        parts, rows, alone = observed(observation, self.observation_space)
+        first = jnp.asarray(_flags(episode_start, rows) | (state is None))
+        memory = self._fresh(rows) if state is None else _checked_memory(state, rows)
+        seen = {key: jnp.asarray(value) for key, value in parts.items()}
+        model, actor = self.saved.model, self.saved.actor
+        if deterministic:
+            action, memory = act_likeliest(model, actor, memory, seen, first)
+        else:
+            self._key, key = jax.random.split(self._key)
+            action, memory = act(model, actor, memory, seen, first, key=key)
+        actions = self._codec.decode(np.asarray(action))
+        return (actions[0] if alone else actions), memory
+
+    def _fresh(self, rows: int) -> Memory:
+        return nothing_yet(self.saved.model, rows, self._codec.size)
+
+
+def checked_seed(seed: Any) -> int:
+    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if not whole or not 0 <= seed < 2**32:
+        raise AmbsError(f"the seed is {seed!r}, and has to be a whole number from 0 to 2^32 - 1.")
+    return int(seed)
+
+
+def _flags(episode_start: Any, rows: int) -> np.ndarray:
+    """Where episodes begin, a row each."""
+    flags = np.asarray(False if episode_start is None else episode_start)
+    # 0 and 1 are bools too in Stable-Baselines3's examples: np.ones((n,)), with floats.
+    if flags.shape not in ((), (rows,)) or not np.isin(flags, (0, 1)).all():
+        raise AmbsError(f"episode_start is {episode_start!r}, and has to be a bool, or {rows} of them: one a row.")
+    return np.broadcast_to(flags.astype(bool), (rows,))
+
+
+def _checked_memory(state: Any, rows: int) -> Memory:
+    if not isinstance(state, Memory):
+        raise AmbsError("the state is not one that predict returned; give None at the beginning.")
+    if len(state.action) != rows:
+        raise AmbsError(
+            f"the state is of {len(state.action)} environments, and the observation of {rows}; keep one state for each "
+            "batch of environments."
+        )
+    return state

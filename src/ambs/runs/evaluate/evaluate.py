@@ -1,0 +1,122 @@
+"""An evaluation: episodes that the agent did not learn from, and what they say about the ones to come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ambs.envs.vector import make_vec
+from ambs.envs.vector.seeds import env_seed
+from ambs.errors import AmbsError, positive_integer
+from ambs.runs.dreamer.saved import env_options
+from ambs.runs.evaluate.agent import SavedAgent, checked_seed
+from ambs.runs.evaluate.play import Played, play, quotas
+from ambs.verify.statistics import mean_interval, observed
+
+CONFIDENCE = 0.95
+
+# Hears of every episode that has been played.
+Progress = Callable[[Played], None]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Episodes of one agent under one seed, in the order of their environments."""
+
+    agent: SavedAgent
+    seed: int
+    deterministic: bool
+    envs: int
+    played: tuple[Played, ...]
+
+    def seed_of(self, played: Played) -> int:
+        """What its environment was reset with."""
+        return env_seed(self.seed, played.env, played.number)
+
+    def as_json(self) -> dict[str, Any]:
+        episodes = [one.episode for one in self.played]
+        returns, lengths, violations = (
+            np.array([getattr(one, name) for one in episodes], float)
+            for name in ("episode_return", "length", "violations")
+        )
+        return {
+            "env": self.agent.config.env,
+            "agent": "dreamer",
+            "step": self.agent.step,
+            "seed": self.seed,
+            "deterministic": self.deterministic,
+            "envs": self.envs,
+            "episodes": len(episodes),
+            "steps": int(lengths.sum()),
+            "violations": int(violations.sum()),
+            "violations_per_1000_steps": 1000 * float(violations.sum() / lengths.sum()),
+            "confidence": CONFIDENCE,
+            "return": _mean(returns),
+            "length": _mean(lengths),
+            "violations_per_episode": _mean(violations),
+            "episodes_without_violation": _share(int((violations == 0).sum()), len(episodes)),
+            "played": [
+                {
+                    "seed": self.seed_of(one),
+                    "return": one.episode.episode_return,
+                    "length": one.episode.length,
+                    "violations": one.episode.violations,
+                    "safe": one.episode.violations == 0,
+                }
+                for one in self.played
+            ],
+        }
+
+
+def evaluate(
+    agent: SavedAgent,
+    *,
+    episodes: Any = 10,
+    envs: Any = 8,
+    seed: Any = 1000,
+    deterministic: bool = False,
+    workers: Any = "auto",
+    progress: Progress = lambda played: None,
+) -> Evaluation:
+    """Plays `episodes` episodes in at most `envs` environments side by side.
+
+    Args:
+        agent: Whose own random numbers are left alone.
+        episodes: How many, shared out evenly over the environments before they begin.
+        envs: How many environments; the actions that are drawn depend on it, as on the seed.
+        seed: Of the environments and of the actions; not the run's own, whose episodes the agent has learned from.
+        deterministic: As `predict` has it.
+        workers: As `make_vec` has it.
+        progress: Called after each episode.
+    """
+    episodes, envs = positive_integer("episodes", episodes), positive_integer("envs", envs)
+    config, seed = agent.config, checked_seed(seed)
+    if seed == config.seed:
+        raise AmbsError(f"the seed is {seed}, with which the run was trained; evaluate it with another.")
+    player = SavedAgent(agent.saved, seed=seed)
+    quota = quotas(episodes, min(envs, episodes))
+    played = []
+    with make_vec(config.env, len(quota), seed=seed, workers=workers, **env_options(config)) as vec:
+        for one in play(player, vec, quota, deterministic=deterministic):
+            progress(one)
+            played.append(one)
+    # Stable: those of one environment stay as they were played.
+    played.sort(key=lambda one: one.env)
+    return Evaluation(agent, seed, deterministic, len(quota), tuple(played))
+
+
+def _mean(values: np.ndarray) -> dict[str, float | None]:
+    """The mean with its t interval; one episode has none."""
+    if len(values) == 1:
+        return {"mean": float(values[0]), "low": None, "high": None}
+    mean, low, high = mean_interval(values, CONFIDENCE)
+    return {"mean": mean, "low": low, "high": high}
+
+
+def _share(count: int, total: int) -> dict[str, float]:
+    """A share with its Clopper-Pearson interval."""
+    counted = observed(count, total, CONFIDENCE)
+    return {"share": float(counted["rate"]), "low": float(counted["low"]), "high": float(counted["high"])}

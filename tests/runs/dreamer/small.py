@@ -1,0 +1,74 @@
+"""Runs of seconds: the smallest networks, all of one shape, so that they are compiled once."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from ambs.envs import Conveyor
+from ambs.envs.catalogue import CATALOGUE
+from ambs.runs.dreamer import RunConfig, cpu_learner
+
+SMALL = RunConfig(
+    steps=600, envs=2, workers="inline", batch=2, length=8, train_ratio=2.0, capacity=2000, prefill=64, log_every=64,
+    checkpoint_every=100, tensorboard=False, learner=cpu_learner("debug"),
+)  # fmt: skip
+
+# The same for the command line, without steps and folder.
+FLAGS = [
+    "--agent", "dreamer", "--size", "debug", "--envs", "2", "--workers", "inline", "--batch", "2", "--length", "8",
+    "--train-ratio", "2", "--capacity", "2000", "--prefill", "64", "--log-every", "64", "--checkpoint-every", "100",
+    "--no-tensorboard",
+]  # fmt: skip
+
+
+def small(**changes: Any) -> RunConfig:
+    return dataclasses.replace(SMALL, **changes)
+
+
+def rows(path: Path, name: str) -> list[dict[str, Any]]:
+    """The rows of a log, without what no two runs have in common."""
+    read = [json.loads(line) for line in (path / f"{name}.jsonl").read_text().splitlines()]
+    return [{key: value for key, value in row.items() if key != "steps_per_second"} for row in read]
+
+
+def weights(path: Path) -> dict[str, np.ndarray]:
+    """All arrays of the newest checkpoint."""
+    from safetensors.numpy import load_file
+
+    manifest = json.loads(max((path / "checkpoints").glob("*.json")).read_text())
+    return load_file(path / "checkpoints" / manifest["file"])
+
+
+class Poisoned(Conveyor):
+    """A conveyor that pays NaN at step 60 of its episodes."""
+
+    def step(self, action):
+        observation, reward, *rest = super().step(action)
+        return observation, float("nan") if self._time == 60 else reward, *rest
+
+
+class Fickle(Conveyor):
+    """A conveyor that pays no heed to its seed."""
+
+    def reset(self, *, seed=None, options=None):
+        return super().reset(options=options)
+
+
+def enter(patch: Any, name: str, world: type[Conveyor]) -> None:
+    """Puts an environment of a test into the catalogue for as long as the patch lasts."""
+    spec = dataclasses.replace(
+        CATALOGUE["conveyor"], name=name, id=f"{name.title()}-v0", entry_point=f"{__name__}:{world.__name__}"
+    )
+    patch.setitem(CATALOGUE, name, spec)
+    patch.setitem(
+        gymnasium.registry, spec.id,
+        gymnasium.envs.registration.EnvSpec(
+            spec.id, entry_point=spec.entry_point, max_episode_steps=100, kwargs=dict(spec.kwargs)
+        ),
+    )  # fmt: skip

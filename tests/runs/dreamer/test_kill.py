@@ -1,0 +1,105 @@
+"""Killed twenty times at random moments, a run ends as one that nobody touched."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ambs.runs.storage import latest, read_config
+from tests.runs.dreamer.small import rows
+
+OPTIONS = [
+    "train", "conveyor", "--agent", "dreamer", "--size", "debug", "--envs", "2", "--workers", "inline", "--batch", "2",
+    "--length", "8", "--train-ratio", "1", "--capacity", "1000", "--prefill", "32", "--log-every", "40",
+    "--checkpoint-every", "20", "--no-tensorboard",
+]  # fmt: skip
+KILLS = 20
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def nursery(tmp_path):
+    """Runs a command in a process of its own: gives its number, and a function that waits for its end."""
+    environment = os.environ | {"AMBS_CACHE": str(tmp_path / "xla"), "XLA_FLAGS": "--xla_backend_optimization_level=0"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.runs.dreamer.nursery"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT,
+    ) as server:  # fmt: skip
+        assert server.stdin is not None
+        assert server.stdout is not None
+
+        def start(*arguments):
+            server.stdin.write(json.dumps([str(one) for one in arguments]) + "\n")
+            server.stdin.flush()
+            return int(server.stdout.readline()), lambda: os.waitstatus_to_exitcode(int(server.stdout.readline()))
+
+        yield start
+        server.stdin.close()
+
+
+def step_of(path):
+    """Of the last checkpoint; a kill must not damage any, so a warning is a failure."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        manifest = latest(path / "checkpoints")
+    return 0 if manifest is None else manifest["step"]
+
+
+def made_progress(path, before):
+    """Waits for a checkpoint later than `before`, by its name alone."""
+    while not any(int(one.stem) > before for one in path.glob("checkpoints/[0-9]*.json")):
+        time.sleep(0.02)
+
+
+def test_killed_again_and_again(nursery, tmp_path):
+    path, rng, last = tmp_path / "run", np.random.default_rng(0), 0
+    for life in range(KILLS):
+        child, wait = nursery(*OPTIONS, "--steps", 100_000, "--run", path)
+        # One in four is killed before it has come anywhere; the others make some way, however slow the machine.
+        if life % 4 == 3:
+            time.sleep(rng.uniform(0, 2))
+        else:
+            made_progress(path, last)
+            time.sleep(rng.uniform(0, 0.3))
+        os.kill(child, signal.SIGKILL)
+        assert wait() == -signal.SIGKILL, "it was still at work"
+        step = step_of(path)
+        assert step >= last
+        if path.exists() and (path / "config.json").exists():
+            assert read_config(path)["steps"] == 100_000
+        if life % 4 != 3:
+            assert step > last
+        # No more than one checkpoint interval is lost: what was reported before the kill is not far ahead.
+        logged = [int(json.loads(line)["step"]) for line in whole_lines(path / "metrics.jsonl")]
+        assert max(logged, default=0) < step + 2 * 20
+        last = step
+    total = last + 60
+    summary = finish(nursery, path, total)
+    assert (summary["steps"], summary["updates"]) == (total, (total - 32) // 16)
+    reference = finish(nursery, tmp_path / "reference", total)
+    assert {**summary, "wall_seconds": 0} == {**reference, "wall_seconds": 0}
+    for name in ("metrics", "scores"):
+        assert rows(path, name) == rows(tmp_path / "reference", name)
+    steps = [row["step"] for row in rows(path, "metrics")]
+    assert steps == sorted(set(steps))
+    # Every step and violation is that of an episode that has ended or is under way.
+    under_way = latest(path / "checkpoints")["extra"]["episodes_under_way"]
+    for counted, ended, going_on in (("steps", "length", "lengths"), ("violations", "violations", "violations")):
+        assert summary[counted] == sum(row[ended] for row in rows(path, "scores")) + sum(under_way[going_on])
+
+
+def whole_lines(path):
+    return [line for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")] if path.exists() else []
+
+
+def finish(nursery, path, steps):
+    _, wait = nursery(*OPTIONS, "--steps", steps, "--run", path)
+    assert wait() == 0
+    return json.loads((path / "summary.json").read_text())
