@@ -47,8 +47,8 @@ class Plan:
 # Sequences of 32, a gradient step every 8 steps: chosen on seeds from 100 on.
 GRIDS = ("--size", "nano", "--length", "32", "--train-ratio", "64", "--workers", "inline")
 SUITES = {
-    "minatar": [Plan(f"minatar-{game}", 60_000, GRIDS) for game in ("breakout", "asterix", "space-invaders")],
-    "hard": [Plan(f"minatar-{game}", 60_000, GRIDS) for game in ("freeway", "seaquest")],
+    "minatar": [Plan(f"minatar-{game}", 40_000, GRIDS) for game in ("breakout", "asterix", "space-invaders")],
+    "hard": [Plan(f"minatar-{game}", 40_000, GRIDS) for game in ("freeway", "seaquest")],
 }
 
 

@@ -26,6 +26,9 @@ FLAGS = [
     "--no-tensorboard",
 ]  # fmt: skip
 
+# What no two runs have in common, of a summary.
+NO_TIME = {"wall_seconds": 0, "cpu_seconds": 0}
+
 
 def small(**changes: Any) -> RunConfig:
     return dataclasses.replace(SMALL, **changes)

@@ -42,6 +42,7 @@ def test_a_run_and_the_same_again(run_ambs, tmp_path):
         "best_return",
         "final_return",
         "wall_seconds",
+        "cpu_seconds",
     ]
     assert set(required) <= summary.keys()
     assert [summary[key] for key in ("env", "agent", "seed", "steps", "size")] == [

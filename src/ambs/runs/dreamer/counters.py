@@ -35,6 +35,8 @@ class Counters:
     recent: list[float] = field(default_factory=list)
     """The last returns, a hundred at most."""
     wall_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    """Of this process: environments in processes of their own are not counted."""
     """Time spent, over all the times that the run was resumed."""
 
     def as_json(self) -> dict[str, Any]:

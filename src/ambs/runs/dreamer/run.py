@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ambs.agents.learner import Learner, learn
+from ambs.agents.placement import Placement
 from ambs.agents.player import ActionCodec, act, nothing_yet
 from ambs.envs.vector import Batch, VectorEnv
 from ambs.errors import AmbsError
@@ -48,8 +49,9 @@ class Run:
         self.rng = np.random.default_rng(config.seed)
         self.counters, self.scorer = Counters(), Scorer(config.envs)
         self.tally: Tally | None = None
-        self.learner = _create(
-            self.parts, self.codec.size, config.learner, discrete=self.codec.discrete, key=self._next_key()
+        self.placement = Placement(config.batch)
+        self.learner = self.placement.copy(
+            _create(self.parts, self.codec.size, config.learner, discrete=self.codec.discrete, key=self._next_key())
         )
         self.position = Position(
             vec.reset(),
@@ -72,12 +74,14 @@ class Run:
     def train(self, progress: Progress, interruption: Interruption) -> None:
         """Runs to the end; or to a signal, and then it is `Interrupted` after a last checkpoint."""
         config, counters = self.config, self.counters
-        clock, row_began = time.monotonic(), (time.monotonic(), counters.steps)
+        clock, row_began = (time.monotonic(), time.process_time()), (time.monotonic(), counters.steps)
         while counters.steps < config.steps:
             before = counters.steps
             self._step()
             self._learn_what_is_due(progress)
-            counters.wall_seconds += (now := time.monotonic()) - clock
+            now = time.monotonic(), time.process_time()
+            counters.wall_seconds += now[0] - clock[0]
+            counters.cpu_seconds += now[1] - clock[1]
             clock = now
             if _due(before, counters.steps, config.log_every):
                 self._report(row_began)
@@ -128,7 +132,7 @@ class Run:
     def _go_back(self, checkpoint: Checkpoint) -> None:
         """To where the run was when the checkpoint was saved."""
         tree, extra = checkpoint.tree, checkpoint.extra
-        self.learner, self.key = tree["learner"], tree["key"]
+        self.learner, self.key = self.placement.copy(tree["learner"]), tree["key"]
         self.counters = Counters(**extra["counters"])
         self.rng.bit_generator.state = extra["rng"]
         self.tally = None if extra["tally"] is None else Tally.from_json(extra["tally"])
@@ -167,7 +171,8 @@ class Run:
             if not self._compiled:
                 progress(self.status("compiling"))
                 self._compiled = True
-            batch = as_sequences(self.ring.sample(self.rng, config.batch, config.length), self.parts)
+            rows = self.ring.sample(self.rng, config.batch, config.length)
+            batch = self.placement.split(as_sequences(rows, self.parts))
             self.learner, metrics = _learn(self.learner, batch, config.learner, key=self._next_key())
             tally = Tally.like(metrics) if self.tally is None else self.tally
             self.tally = add(tally, metrics, self.learner.updates)

@@ -91,6 +91,7 @@ def _summarise(config: RunConfig, counters: Counters, path: Path) -> dict[str, A
         "best_return": counters.best_return,
         "final_return": counters.mean_return(),
         "wall_seconds": round(counters.wall_seconds, 1),
+        "cpu_seconds": round(counters.cpu_seconds, 1),
     }
     write_text(path / "summary.json", json.dumps(summary, indent=2) + "\n")
     return summary
