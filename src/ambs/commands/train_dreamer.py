@@ -59,7 +59,7 @@ class DreamerOptions:
     """Sequences in a gradient step; 16 if not given."""
 
     length: int | None = None
-    """Their length; 64 if not given."""
+    """Their length; 16 if not given, and 64 with the preset paper."""
 
     train_ratio: float | None = None
     """Steps replayed for each step made; 64 if not given."""
@@ -106,6 +106,7 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
     """What was given on the command line, and the defaults for the rest."""
     from ambs.agents.learner import LearnerConfig
     from ambs.runs.dreamer import RunConfig, cpu_learner
+    from ambs.runs.dreamer.config import PAPER_LENGTH
 
     size = options.size or "nano"
     learner = LearnerConfig(size=size) if options.preset == "paper" else cpu_learner(size)
@@ -123,6 +124,8 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
     names = [field.name for field in dataclasses.fields(RunConfig)]
     flat = _given(options, *(name for name in names if hasattr(options, name) and name != "workers"))
     own = _given(command, "formula", "steps")
+    if options.preset == "paper":
+        flat.setdefault("length", PAPER_LENGTH)
     return RunConfig(
         env=command.env, seed=command.seed, workers=_workers(options.workers), learner=learner, **own, **flat
     )

@@ -64,7 +64,13 @@ class WorldModel(eqx.Module):
         keys = jax.random.split(key, 7)
         self.parts = parts
         wide: Any = {"units": size.units, "layers": size.layers}
-        self.encoder = Encoder(parts, images=size.images, depth=size.depth, **wide, key=keys[0])
+        sight: Any = {
+            "images": size.images,
+            "depth": size.depth,
+            "units": size.codec or size.units,
+            "layers": size.layers,
+        }
+        self.encoder = Encoder(parts, **sight, key=keys[0])
         self.rssm = RSSM(
             actions=actions,
             embedding=self.encoder.embedding,
@@ -76,7 +82,7 @@ class WorldModel(eqx.Module):
             key=keys[1],
         )
         features = size.recurrent + size.variables * size.classes
-        self.decoder = Decoder(features, parts, images=size.images, depth=size.depth, **wide, key=keys[2])
+        self.decoder = Decoder(features, parts, **sight, key=keys[2])
         # Heads that start by predicting nothing: rewards and costs are rare, and a random guess would be acted upon.
         self.reward = MLP(features, (BINS,), **wide, scale=0.0, key=keys[3])
         self.cost = MLP(features, (BINS,), **wide, scale=0.0, key=keys[4])

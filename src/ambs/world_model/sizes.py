@@ -26,6 +26,9 @@ class Size:
     """Classes of each."""
     depth: int
     """Channels of the first image layer."""
+    codec: int | None = None
+    """Width of the dense layers that read and write observations, if not `units`: on grids of zeros and ones, wide
+    layers there learn in fewer steps, and cost less than wide layers everywhere."""
     images: Any = "patches"
     """How images are read: "patches", which a CPU is fast at, or "convolutions", as the paper does."""
 
@@ -36,7 +39,7 @@ class Size:
 
 SIZES = {
     "debug": Size(recurrent=16, units=16, layers=1, variables=4, classes=4, depth=4),
-    "nano": Size(recurrent=128, units=128, layers=1, variables=16, classes=16, depth=8),
+    "nano": Size(recurrent=128, units=128, layers=1, variables=16, classes=16, depth=8, codec=512),
     "tiny": Size(recurrent=256, units=256, layers=2, variables=16, classes=16, depth=16),
     "xs": Size(recurrent=256, units=256, layers=1, variables=32, classes=32, depth=24, images="convolutions"),
     "s": Size(recurrent=512, units=512, layers=2, variables=32, classes=32, depth=32, images="convolutions"),

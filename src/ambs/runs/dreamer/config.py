@@ -11,18 +11,23 @@ from ambs.agents.optimiser import OptimiserConfig
 from ambs.errors import AmbsError, positive_integer, probability
 from ambs.world_model.sizes import size
 
+PAPER_LENGTH = 64
+
 
 def cpu_learner(name: str = "nano") -> LearnerConfig:
-    """Learning rates for runs of 10^5 steps rather than 10^7, and fewer imagined states, chosen on probes."""
+    """Learning rates for runs of 10^5 steps rather than 10^7, and fewer imagined states; chosen on MinAtar's Asterix."""
     behaviour = OptimiserConfig(3e-4, 1e-5, 100.0)
     return LearnerConfig(
-        size=name, world_model=OptimiserConfig(1e-3, 1e-8, 1000.0), actor=behaviour, critic=behaviour, starts=128
+        size=name, world_model=OptimiserConfig(2e-3, 1e-8, 1000.0), actor=behaviour, critic=behaviour, starts=128
     )
 
 
 @dataclass(frozen=True)
 class RunConfig:
-    """One run of one agent in one environment. The defaults are the paper's, but for size and learning rates."""
+    """One run of one agent in one environment.
+
+    The defaults are for a CPU; of those here, the paper has sequences of 64 (`PAPER_LENGTH`) and the same otherwise.
+    """
 
     env: str = "conveyor"
     """A name from `ambs envs`."""
@@ -37,7 +42,7 @@ class RunConfig:
     """Processes for them: "auto", "inline" or a number."""
     batch: int = 16
     """B, sequences in a gradient step."""
-    length: int = 64
+    length: int = 16
     """Their length."""
     train_ratio: float = 64.0
     """Steps replayed for each step made; a gradient step replays batch × length of them."""
