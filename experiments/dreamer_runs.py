@@ -48,6 +48,12 @@ class Plan:
 GRIDS = ("--workers", "inline")
 SUITES = {
     "minatar": [Plan(f"minatar-{game}", 30_000, GRIDS) for game in ("breakout", "asterix", "space-invaders")],
+    "conveyor": [
+        Plan("conveyor", 20_000, GRIDS, "conveyor-grid"),
+        Plan("conveyor-image", 20_000, GRIDS, "conveyor-pixels"),
+    ],
+    "atari": [Plan("seaquest", 20_000, ("--size", "tiny", "--capacity", "20000", "--workers", "inline"))],
+    "longer": [Plan("minatar-breakout", 200_000, GRIDS, "minatar-breakout-longer")],
     "hard": [Plan(f"minatar-{game}", 30_000, GRIDS) for game in ("freeway", "seaquest")],
 }
 

@@ -1,8 +1,12 @@
 """Environments whose optimal return is known by looking at them, one difficulty each."""
 
+import dataclasses
+
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+
+from ambs.envs.catalogue import CATALOGUE
 
 
 class Probe(gymnasium.Env):
@@ -81,4 +85,15 @@ class Stochastic(Probe):
         return float(self.np_random.random() < 0.7) if action else 0.4
 
 
-PROBES = (Immediate, Dependent, Delayed, Remembered, Stochastic)
+def enter(patch, probe):
+    """Puts a probe into the catalogue, by its name, for as long as the patch lasts."""
+    name = probe.__name__.lower()
+    spec = dataclasses.replace(
+        CATALOGUE["conveyor"], name=name, id=f"{probe.__name__}-v0", formula='!"bad"', kwargs={},
+        entry_point=f"{__name__}:{probe.__name__}",
+    )  # fmt: skip
+    patch.setitem(CATALOGUE, name, spec)
+    patch.setitem(
+        gymnasium.registry, spec.id, gymnasium.envs.registration.EnvSpec(spec.id, entry_point=spec.entry_point)
+    )
+    return name

@@ -64,12 +64,7 @@ class WorldModel(eqx.Module):
         keys = jax.random.split(key, 7)
         self.parts = parts
         wide: Any = {"units": size.units, "layers": size.layers}
-        sight: Any = {
-            "images": size.images,
-            "depth": size.depth,
-            "units": size.codec or size.units,
-            "layers": size.layers,
-        }
+        sight = wide | {"images": size.images, "depth": size.depth, "units": size.codec or size.units}
         self.encoder = Encoder(parts, **sight, key=keys[0])
         self.rssm = RSSM(
             actions=actions,

@@ -15,7 +15,7 @@ PAPER_LENGTH = 64
 
 
 def cpu_learner(name: str = "nano") -> LearnerConfig:
-    """Learning rates for runs of 10^5 steps rather than 10^7, and fewer imagined states; chosen on MinAtar's Asterix."""
+    """Learning rates for runs of 10^5 steps rather than 10^7, and fewer imagined states, chosen on MinAtar."""
     behaviour = OptimiserConfig(3e-4, 1e-5, 100.0)
     return LearnerConfig(
         size=name, world_model=OptimiserConfig(2e-3, 1e-8, 1000.0), actor=behaviour, critic=behaviour, starts=128
