@@ -1,7 +1,7 @@
 """What the agent without a shield learns: whole training runs by the command line, one core each.
 
 A suite is a list of runs; every run is `ambs train` with the options below, resumed if it was stopped, and its scores
-become one small file under results/dreamer: mean return, episodes and violations of each hundredth of its steps. What
+become one small file under results/dreamer: mean return, episodes and violations of each fiftieth of its steps. What
 is there already is not run again.
 
     python -m experiments.dreamer_runs minatar [--jobs 2] [--seeds 0 1 2]
@@ -47,14 +47,14 @@ class Plan:
 # The defaults of the command; they were chosen on data of random play and on seeds from 100 on.
 GRIDS = ("--workers", "inline")
 SUITES = {
-    "minatar": [Plan(f"minatar-{game}", 30_000, GRIDS) for game in ("breakout", "asterix", "space-invaders")],
+    "minatar": [Plan(f"minatar-{game}", 25_000, GRIDS) for game in ("breakout", "asterix", "space-invaders")],
     "conveyor": [
         Plan("conveyor", 20_000, GRIDS, "conveyor-grid"),
         Plan("conveyor-image", 20_000, GRIDS, "conveyor-pixels"),
     ],
     "atari": [Plan("seaquest", 20_000, ("--size", "tiny", "--capacity", "20000", "--workers", "inline"))],
     "longer": [Plan("minatar-breakout", 200_000, GRIDS, "minatar-breakout-longer")],
-    "hard": [Plan(f"minatar-{game}", 30_000, GRIDS) for game in ("freeway", "seaquest")],
+    "hard": [Plan(f"minatar-{game}", 25_000, GRIDS) for game in ("freeway", "seaquest")],
 }
 
 

@@ -97,8 +97,9 @@ def main() -> None:
     draw(truth, expected, options.seen, path)
     error = np.abs(truth - expected).reshape(count, -1).mean(1)
     still = np.abs(truth - truth[options.seen - 1]).reshape(count, -1).mean(1)
-    print(f"{path}: mean error of a pixel seen {error[: options.seen].mean():.4f}, imagined "
-          f"{error[options.seen :].mean():.4f}; the last frame seen, held still, {still[options.seen :].mean():.4f}")  # fmt: skip
+    apart = [values[options.seen :].mean() for values in (error, still)]
+    print(f"{path}: a pixel is off by {error[: options.seen].mean():.4f} where the model sees, by {apart[0]:.4f} where")
+    print(f"it imagines; the last frame that it saw, held still, is off by {apart[1]:.4f}")
 
 
 if __name__ == "__main__":

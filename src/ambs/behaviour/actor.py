@@ -83,4 +83,5 @@ class Actor(eqx.Module):
         return Continuous(jnp.tanh(out[..., 0, :]), low + (high - low) * jax.nn.sigmoid(out[..., 1, :] + 2))
 
     def sample(self, state: State, *, key: PRNGKeyArray) -> Float[Array, "*shape actions"]:
-        return self(state.features).sample(key=key)
+        # An action learns by what it leads to, not by how the state that it is chosen in came about.
+        return self(jax.lax.stop_gradient(state.features)).sample(key=key)

@@ -113,7 +113,8 @@ class WorldModel(eqx.Module):
         return TwoHot(self.reward(features)).mean
 
     def predict_cost(self, features: Float[Array, "*shape features"]) -> Float[Array, "*shape"]:
-        return TwoHot(self.cost(features)).mean
+        """Never below 0, as costs are; a head that has learned nothing yet is a rounding error away from it."""
+        return jnp.maximum(TwoHot(self.cost(features)).mean, 0.0)
 
     def predict_continue(self, features: Float[Array, "*shape features"]) -> Float[Array, "*shape"]:
         return jax.nn.sigmoid(self.continuation(features))

@@ -39,7 +39,7 @@ class Size:
 
 SIZES = {
     "debug": Size(recurrent=16, units=16, layers=1, variables=4, classes=4, depth=4),
-    "nano": Size(recurrent=128, units=128, layers=1, variables=16, classes=16, depth=8, codec=512),
+    "nano": Size(recurrent=128, units=128, layers=1, variables=16, classes=16, depth=8, codec=256),
     "tiny": Size(recurrent=256, units=256, layers=2, variables=16, classes=16, depth=16),
     "xs": Size(recurrent=256, units=256, layers=1, variables=32, classes=32, depth=24, images="convolutions"),
     "s": Size(recurrent=512, units=512, layers=2, variables=32, classes=32, depth=32, images="convolutions"),

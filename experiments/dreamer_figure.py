@@ -1,0 +1,112 @@
+"""The learning curves of `experiments.dreamer_runs`, and the table of what was reached.
+
+Returns are of training episodes, actions sampled; the line is the mean over seeds, the band from the lowest to the
+highest. The dashed line is a uniformly random policy over 200 episodes (seed 0).
+
+    python -m experiments.dreamer_figure
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+
+import ambs
+from ambs.files import replacing, write_text
+from experiments.statistics import interval
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+
+FOLDER = Path(__file__).parent.parent / "results" / "dreamer"
+RANDOM = FOLDER / "random.json"
+EPISODES = 200
+
+
+def collected() -> dict[str, list[dict]]:
+    """The runs, by what was trained, one a seed."""
+    runs: dict[str, list[dict]] = {}
+    for path in sorted(FOLDER.glob("*-s*.json")):
+        name = re.sub(r"-s\d+$", "", path.stem)
+        runs.setdefault(name, []).append(json.loads(path.read_text(encoding="utf-8")))
+    return runs
+
+
+def random_return(name: str) -> list[float]:
+    """Returns of a uniformly random policy, kept so that they are made once."""
+    known = json.loads(RANDOM.read_text()) if RANDOM.exists() else {}
+    if name not in known:
+        env = ambs.make(name)
+        env.action_space.seed(0)
+        returns = []
+        for episode in range(EPISODES):
+            env.reset(seed=episode)
+            total, over = 0.0, False
+            while not over:
+                _, reward, terminated, truncated, _ = env.step(env.action_space.sample())
+                total, over = total + float(reward), terminated or truncated
+            returns.append(total)
+        known[name] = returns
+        write_text(RANDOM, json.dumps(known) + "\n")
+    return known[name]
+
+
+def last_tenth(run: dict) -> float:
+    """The mean return of the episodes that ended in the last tenth of the run."""
+    curve, count = run["curve"], len(run["curve"]["step"]) // 10
+    returns, episodes = curve["return"][-count:], curve["episodes"][-count:]
+    total = sum(mean * number for mean, number in zip(returns, episodes, strict=True) if mean is not None)
+    return total / max(1, sum(episodes))
+
+
+def draw(runs: dict[str, list[dict]]) -> None:
+    columns = min(3, len(runs))
+    rows = -(-len(runs) // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(4.2 * columns, 3.1 * rows), squeeze=False)
+    for axis, (name, seeds) in zip(axes.flat, runs.items(), strict=False):
+        steps = np.array(seeds[0]["curve"]["step"])
+        returns = np.array([run["curve"]["return"] for run in seeds], float)
+        axis.plot(steps, np.nanmean(returns, 0), color="#1f77b4")
+        axis.fill_between(steps, np.nanmin(returns, 0), np.nanmax(returns, 0), color="#1f77b4", alpha=0.2)
+        axis.axhline(np.mean(random_return(seeds[0]["summary"]["env"])), color="grey", linestyle="--", linewidth=1)
+        axis.set_title(f"{name} ({len(seeds)} seed{'s' if len(seeds) > 1 else ''})", fontsize=10)
+        axis.set_xlabel("environment steps")
+        axis.set_ylabel("return")
+    for axis in list(axes.flat)[len(runs) :]:
+        axis.axis("off")
+    figure.tight_layout()
+    with replacing(FOLDER / "curves.png") as file:
+        figure.savefig(file, dpi=110, format="png")
+    plt.close(figure)
+
+
+def table(runs: dict[str, list[dict]]) -> str:
+    lines = [
+        "| trained | seeds | steps | random | last tenth | CPU minutes |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, seeds in runs.items():
+        summary = seeds[0]["summary"]
+        reached = [last_tenth(run) for run in seeds]
+        minutes = np.mean([run["summary"]["cpu_seconds"] for run in seeds]) / 60
+        shown = interval(reached, 2) if len(reached) > 1 else f"{reached[0]:.2f}"
+        random = np.mean(random_return(summary["env"]))
+        lines.append(f"| {name} | {len(seeds)} | {summary['steps']:,} | {random:.2f} | {shown} | {minutes:.0f} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    runs = collected()
+    if not runs:
+        raise SystemExit("there are no runs in results/dreamer yet; see experiments/dreamer_runs.py.")
+    draw(runs)
+    write_text(FOLDER / "table.md", table(runs))
+    print(table(runs))
+
+
+if __name__ == "__main__":
+    main()
