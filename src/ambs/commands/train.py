@@ -27,7 +27,7 @@ class Train:
 
     env: tyro.conf.Positional[str] = "conveyor"
     """The world, by a name from `ambs envs`; for tabular conveyor, conveyor-figure1, conveyor-long-belt or
-    conveyor-hard."""
+    conveyor-hard, and for dreamer also any Gymnasium id (my_module:MyEnv-v0)."""
 
     agent: Literal["tabular", "dreamer"] = "tabular"
     """Who learns."""

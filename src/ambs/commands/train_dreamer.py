@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import re
 import sys
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import tyro
 from rich.table import Table
 
 from ambs.commands.output import console, print_json, short
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class DreamerOptions:
     """Only for the agent dreamer."""
+
+    option: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME=VALUE")] = ()
+    """An option of the environment, e.g. observation=image; may be given several times."""
 
     size: str | None = None
     """Of the networks: debug, nano, tiny, xs, s, m, l or xl; nano if not given."""
@@ -41,7 +47,7 @@ class DreamerOptions:
     """Of the value; the preset's if not given."""
 
     entropy: float | None = None
-    """The weight of the policy's entropy; 0.0003 if not given."""
+    """The weight of the policy's entropy; 0.003 if not given, and 0.0003 with the preset paper."""
 
     discount: float | None = None
     """How much the next step counts; 0.997 if not given."""
@@ -87,7 +93,7 @@ def train_dreamer(command: Train, options: DreamerOptions) -> None:
 
     config = configuration(command, options)
     keep_compiled()
-    folder = command.run_dir or Path("runs") / f"{config.env.replace('/', '-')}-dreamer-s{config.seed}"
+    folder = command.run_dir or Path("runs") / f"{re.sub(r'[/:]', '-', config.env)}-dreamer-s{config.seed}"
     with warnings.catch_warnings():
         warnings.showwarning = _say  # type: ignore[assignment]
         try:
@@ -127,13 +133,29 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
     if options.preset == "paper":
         flat.setdefault("length", PAPER_LENGTH)
     return RunConfig(
-        env=command.env, seed=command.seed, workers=_workers(options.workers), learner=learner, **own, **flat
-    )
+        env=command.env, env_options=_env_options(options.option), seed=command.seed,
+        workers=_workers(options.workers), learner=learner, **own, **flat,
+    )  # fmt: skip
 
 
 def _given(options: Any, *names: str) -> dict[str, Any]:
     values = {name: getattr(options, name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _env_options(given: tuple[str, ...]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for one in given:
+        name, equals, text = one.partition("=")
+        if not (name.isidentifier() and equals):
+            raise AmbsError(f'--option is "{one}", and has to be NAME=VALUE, e.g. --option observation=image.')
+        if name in options:
+            raise AmbsError(f"--option {name} is given twice; leave one of them out.")
+        try:
+            options[name] = json.loads(text)
+        except ValueError:
+            options[name] = text
+    return options
 
 
 def _workers(given: str | None) -> int | str:

@@ -66,7 +66,10 @@ def test_a_run_and_the_same_again(run_ambs, tmp_path):
 
 
 def saved(**changes):
-    return dataclasses.asdict(small(**changes))
+    values = dataclasses.asdict(small(**changes))
+    # Where there are none, they are left out, as in runs that were made before there were any.
+    assert values.pop("env_options") == {}
+    return values
 
 
 def test_stopped_by_sigterm(run_ambs, tmp_path):
@@ -101,6 +104,15 @@ def test_stopped_by_sigterm(run_ambs, tmp_path):
         (["--formula", "!lava"], ['no atom "lava"']),
         (["--formula", "P>=0.9 [ G<=30 !acid ]"], ["cannot be read off the labels of one state"]),
         (["conveyorr"], ["did you mean conveyor"]),
+        (["--option", "observation"], ['--option is "observation", and has to be NAME=VALUE']),
+        (["--option", "=image"], ["has to be NAME=VALUE"]),
+        (["--option", "slip=0.1", "--option", "slip=0.2"], ["--option slip is given twice"]),
+        (["--option", "obs=image"], ['conveyor takes no option "obs"; it takes map, slip, observation']),
+        (["--option", "formula=!acid"], ["give it as formula, or --formula"]),
+        (["--option", "slip=NaN"], ["the option 'slip' of the environment is nan, and has to be what JSON can hold"]),
+        (["Blackjack-v1"], ["observation space Tuple", "does not fit into arrays"]),
+        (["tests.envs.foreign_worlds:Endless-v0"], ["have to be Discrete or a Box with finite ends"]),
+        (["tests.envs.foreign_worlds:Pond-labels-v0"], ["gives labels (deep, late) but no cost"]),
     ],
 )
 def test_mistakes_are_one_sentence_and_leave_nothing(run_ambs, tmp_path, arguments, words):
@@ -166,10 +178,12 @@ def test_flags_are_the_options_of_the_configuration():
     given = DreamerOptions(
         size="tiny", learning_rate=1e-2, actor_learning_rate=2e-2, critic_learning_rate=3e-2, entropy=0.1, discount=0.9,
         horizon=5, workers="3", envs=4, train_ratio=8.0, tensorboard=False,
+        option=("frame_skip=3", "name=3-4", "text=\"3\"", "sizes=[1, 2]", "empty="),
     )  # fmt: skip
     config = configuration(Train("seaquest", steps=7000, seed=3, formula="!hit"), given)
     assert (config.env, config.steps, config.seed, config.formula) == ("seaquest", 7000, 3, "!hit")
     assert (config.workers, config.envs, config.train_ratio, config.tensorboard) == (3, 4, 8.0, False)
+    assert config.env_options == {"frame_skip": 3, "name": "3-4", "text": "3", "sizes": [1, 2], "empty": ""}
     learner = config.learner
     rates = [getattr(learner, name).learning_rate for name in ("world_model", "actor", "critic")]
     assert rates == [1e-2, 2e-2, 3e-2]

@@ -6,10 +6,9 @@ import functools
 import os
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from ambs.envs import catalogue
@@ -35,7 +34,8 @@ def make_vec(envs: Any, n: Any = None, *, seed: Any = 0, workers: Any = "auto", 
     `env_seed(seed, i, k)`, wherever it runs.
 
     Args:
-        envs: A name of the catalogue, an `EnvSpec`, a function that makes one environment, or a list of such functions.
+        envs: A name that `ambs.make` takes, an `EnvSpec`, a function that makes one environment, or a list of such
+            functions.
         n: How many; a list of functions says that itself.
         seed: From which every environment derives a seed of its own.
         workers: `"inline"` for one process, a number of worker processes, or `"auto"`: whichever a short trial of one
@@ -62,18 +62,18 @@ def _makers(envs: Any, n: Any, env_kwargs: dict[str, Any]) -> Sequence[Maker]:
         return list(envs)
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise AmbsError(f"n is {n!r}, and has to be how many environments there are: a whole number of at least 1.")
-    maker: Callable[..., gymnasium.Env[Any, Any]]
+    maker: Maker
     if isinstance(envs, str):
-        maker = functools.partial(catalogue.make, catalogue.find(envs).name)
+        maker = catalogue.maker(envs, **env_kwargs)
     elif isinstance(envs, EnvSpec):
-        maker = functools.partial(catalogue.make, envs.name)
+        maker = catalogue.maker(envs.name, **env_kwargs)
     elif callable(envs):
-        maker = envs
+        maker = functools.partial(envs, **env_kwargs)
     else:
         raise AmbsError(
             f"the environments are {envs!r}, and have to be a name, a spec or functions that make one each."
         )
-    return [functools.partial(maker, **env_kwargs)] * int(n)
+    return [maker] * int(n)
 
 
 def _try_out(maker: Maker) -> tuple[Description, float]:

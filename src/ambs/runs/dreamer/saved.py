@@ -9,7 +9,7 @@ import contextlib
 import dataclasses
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from gymnasium import spaces
 from ambs.agents.learner import Learner
 from ambs.agents.player import ActionCodec
 from ambs.behaviour.actor import Actor
-from ambs.envs.catalogue import make
+from ambs.envs.catalogue import maker
 from ambs.errors import AmbsError
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.storage import Checkpoint, load, read_config
@@ -68,14 +68,19 @@ def read(path: Path) -> Saved:
     return Saved(config, checkpoint.step, loaded.model, loaded.task.actor, observed, acted)
 
 
-def make_env(config: RunConfig, **options: Any) -> gymnasium.Env[Any, Any]:
-    """An environment as the run was trained in."""
-    return make(config.env, **env_options(config), **options)
+def make_env(config: RunConfig, /, **options: Any) -> gymnasium.Env[Any, Any]:
+    """An environment as the run was trained in; `options` go before those of the run."""
+    return maker_of(config, **options)()
+
+
+def maker_of(config: RunConfig, /, **options: Any) -> Callable[[], gymnasium.Env[Any, Any]]:
+    """A function that makes such environments."""
+    return maker(config.env, **{**env_options(config), **options})
 
 
 def env_options(config: RunConfig) -> dict[str, Any]:
     """What `ambs.make` is given for this run besides the name."""
-    return {} if config.formula is None else {"formula": config.formula}
+    return config.env_options if config.formula is None else {**config.env_options, "formula": config.formula}
 
 
 def config_of(path: Path) -> RunConfig:
@@ -84,7 +89,7 @@ def config_of(path: Path) -> RunConfig:
         _require_dreamer(path, "tabular")
     values = read_config(path)
     _require_dreamer(path, values.pop("agent", "dreamer"))
-    return rebuilt(RunConfig, values, f"{path / 'config.json'}")
+    return rebuilt(RunConfig, {"env_options": {}, **values}, f"{path / 'config.json'}")
 
 
 def rebuilt(kind: type[Any], values: Mapping[str, Any], where: str) -> Any:

@@ -5,18 +5,23 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
-from ambs.envs.vector import make_vec
+from ambs.agents.player import ActionCodec
+from ambs.envs.foreign import Foreign
+from ambs.envs.vector import VectorEnv, make_vec
 from ambs.errors import AmbsError
 from ambs.files import write_text
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.dreamer.counters import Counters
 from ambs.runs.dreamer.interruption import Interruption
 from ambs.runs.dreamer.run import Run
+from ambs.runs.dreamer.saved import maker_of
 from ambs.runs.dreamer.status import Progress, Status, nobody
 from ambs.runs.storage import MAY_CHANGE, RunFolder, latest
+from ambs.world_model.parts import parts_of
 
 # A run whose losses broke can go on with smaller steps; the optimisers' states do not depend on them.
 _LEARNING_RATES = {f"learner.{name}.learning_rate" for name in ("world_model", "actor", "critic")}
@@ -33,15 +38,15 @@ def train(config: RunConfig, path: Path, progress: Progress = nobody) -> dict[st
         path: The run's folder, as `docs/run-folder.md` describes it.
         progress: Told at every step how far the run has come.
     """
-    formula = {} if config.formula is None else {"formula": config.formula}
     with contextlib.ExitStack() as stack:
         interruption = stack.enter_context(Interruption())
-        # Before the folder: an environment that there is not should leave none behind.
-        vec = stack.enter_context(
-            make_vec(config.env, config.envs, seed=config.seed, workers=config.workers, **formula)
-        )
-        options = {"agent": "dreamer", **dataclasses.asdict(config)}
-        folder = stack.enter_context(RunFolder.open(path, options, may_change=MAY_CHANGE | _LEARNING_RATES))
+        # Before the folder: an environment that there is not, or that cannot be learned, should leave none behind.
+        make = maker_of(config)
+        vec = stack.enter_context(make_vec(make, config.envs, seed=config.seed, workers=config.workers))
+        _require_learnable(vec)
+        if isinstance(make, Foreign) and make.note is not None:
+            warnings.warn(make.note, stacklevel=2)
+        folder = stack.enter_context(RunFolder.open(path, _options(config), may_change=MAY_CHANGE | _LEARNING_RATES))
         manifest = _last_checkpoint(folder)
         counters = Counters(**manifest["extra"]["counters"]) if manifest else Counters()
         note = _note(folder, counters.steps, config.steps)
@@ -55,6 +60,20 @@ def train(config: RunConfig, path: Path, progress: Progress = nobody) -> dict[st
         progress(run.status("starting", note))
         run.train(progress, interruption)
         return _summarise(config, run.counters, path)
+
+
+def _require_learnable(vec: VectorEnv) -> None:
+    """An error if its observations or its actions are none that a model can be taught."""
+    parts_of(vec.single_observation_space)
+    ActionCodec(vec.single_action_space)
+
+
+def _options(config: RunConfig) -> dict[str, Any]:
+    """The configuration as it is saved; without options of the environment if there are none, as in older runs."""
+    options = {"agent": "dreamer", **dataclasses.asdict(config)}
+    if not config.env_options:
+        del options["env_options"]
+    return options
 
 
 def _last_checkpoint(folder: RunFolder) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ import numpy as np
 from ambs.envs.vector import make_vec
 from ambs.envs.vector.seeds import env_seed
 from ambs.errors import AmbsError, positive_integer
-from ambs.runs.dreamer.saved import env_options
+from ambs.runs.dreamer.saved import maker_of
 from ambs.runs.evaluate.agent import SavedAgent, checked_seed
 from ambs.runs.evaluate.play import Played, play, quotas
 from ambs.verify.statistics import mean_interval, observed
@@ -99,7 +99,7 @@ def evaluate(
     player = SavedAgent(agent.saved, seed=seed)
     quota = quotas(episodes, min(envs, episodes))
     played = []
-    with make_vec(config.env, len(quota), seed=seed, workers=workers, **env_options(config)) as vec:
+    with make_vec(maker_of(config), len(quota), seed=seed, workers=workers) as vec:
         for one in play(player, vec, quota, deterministic=deterministic):
             progress(one)
             played.append(one)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import ambs
-from ambs.envs.catalogue import find
+from ambs.envs.catalogue import listed
 from ambs.envs.scripted import Policy, action_names
 from ambs.errors import AmbsError
 from ambs.runs.evaluate.agent import SavedAgent
@@ -24,14 +24,13 @@ from ambs.runs.watch.video import writing
 
 def film(evaluation: Evaluation, path: Path, episodes: int = 1) -> None:
     """Writes a video of the first episodes, with labels, return and violations beside the picture."""
-    agent, spec = evaluation.agent, find(evaluation.agent.config.env)
-    formula = agent.config.formula
-    psi = spec.formula if formula is None else str(ambs.parse(formula))
+    agent = evaluation.agent
     how = "deterministic" if evaluation.deterministic else "sampled"
-    panel = Panel(spec.name, f"step {agent.step:,}, {how}, seed {evaluation.seed}", list(spec.atoms), psi)
     env = agent.make_env()
-    fps = int(env.metadata.get("render_fps", 15))
+    fps, atoms = int(env.metadata.get("render_fps", 15)), list(env.reset(seed=0)[1]["labels"])
     env.close()
+    title = agent.config.env.rpartition(":")[2]
+    panel = Panel(title, f"step {agent.step:,}, {how}, seed {evaluation.seed}", atoms, _psi(agent))
     with warnings.catch_warnings():
         # JAX fears for every process that is started; ffmpeg's takes nothing over from this one.
         warnings.filterwarnings("ignore", r"os\.fork\(\) was called", RuntimeWarning)
@@ -41,7 +40,8 @@ def film(evaluation: Evaluation, path: Path, episodes: int = 1) -> None:
 def replayed(evaluation: Evaluation, episodes: int) -> Iterator[Moment]:
     """What there was to see in the first episodes."""
     env = evaluation.agent.make_env(render_mode="rgb_array")
-    names = action_names(find(evaluation.agent.config.env))
+    spec = listed(evaluation.agent.config.env)
+    names = () if spec is None else action_names(spec)
     time = violations = 0
     try:
         for number, played in enumerate(evaluation.played[:episodes], start=1):
@@ -63,6 +63,14 @@ def require_filmable(agent: SavedAgent, path: Path) -> None:
     env.close()
     if "rgb_array" not in modes:
         raise AmbsError(f"{agent.config.env} draws no picture, so it cannot be filmed; leave out --video.")
+
+
+def _psi(agent: SavedAgent) -> str:
+    """What has to hold; an environment of the user's own may say so by its cost alone."""
+    if agent.config.formula is not None:
+        return str(ambs.parse(agent.config.formula))
+    spec = listed(agent.config.env)
+    return "the environment's own cost is 0" if spec is None else spec.formula
 
 
 def _repeat(played: Played) -> Policy:

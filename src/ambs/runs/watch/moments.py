@@ -40,7 +40,10 @@ class Moment:
 def moments(
     env: gymnasium.Env[Any, Any], policy: Policy, names: tuple[str, ...], steps: int, seed: int
 ) -> Iterator[Moment]:
-    """The states of `steps` steps, those that episodes begin in besides."""
+    """The states of `steps` steps, those that episodes begin in besides.
+
+    `names` are those of the actions, in their order; with none, an action is its numbers.
+    """
     time, episode, violations = 0, 0, 0
     while time < steps:
         observation, info = env.reset(seed=seed if episode == 0 else None)
@@ -57,9 +60,13 @@ def moments(
                 break
             chosen = policy(observation, info)
             observation, gained, terminated, truncated, info = env.step(chosen)
-            before, action, reward = labels, names[int(chosen)], float(gained)
+            before, action, reward = labels, _said(names, chosen), float(gained)
             total, over = total + reward, bool(terminated or truncated)
             time, step = time + 1, step + 1
+
+
+def _said(names: tuple[str, ...], action: Any) -> str:
+    return names[int(action)] if names else np.array2string(np.asarray(action), precision=2)
 
 
 def _frame(env: gymnasium.Env[Any, Any]) -> UInt8[np.ndarray, "height width 3"]:
