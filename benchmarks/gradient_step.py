@@ -32,6 +32,7 @@ from ambs.files import write_text
 from ambs.world_model import chunks, sizes
 from ambs.world_model.latent import balanced_kl
 from ambs.world_model.model import Sequences
+from ambs.world_model.numbers import TwoHot
 from ambs.world_model.parts import Part
 from benchmarks.flops import matmul_flops, matmul_rate
 
@@ -96,6 +97,11 @@ def pieces(learner: Learner, batch: Sequences, config: LearnerConfig) -> dict[st
         followed, posteriors = following.follow(batch, seen, rssm.initial((BATCH,)), key=KEY)
         return sum(each.sum() for each in balanced_kl(posteriors, rssm.prior(followed.h))) + followed.features.sum()
 
+    def heads(parts: Any) -> Any:
+        reward, cost, continuation, safety = parts
+        losses = TwoHot(reward(states.features)).loss(batch.reward) + TwoHot(cost(states.features)).loss(batch.cost)
+        return (losses + continuation(states.features) + safety(states.features)).sum()
+
     starts = jax.tree.map(lambda each: each.reshape(-1, *each.shape[2:]), states)
     alive = jnp.ones(BATCH * LENGTH, bool)
 
@@ -108,6 +114,7 @@ def pieces(learner: Learner, batch: Sequences, config: LearnerConfig) -> dict[st
     return {
         "encoder and decoder": (eqx.filter_grad(images), (model.encoder, model.decoder)),
         "dynamics": (eqx.filter_grad(dynamics), model.rssm),
+        "heads": (eqx.filter_grad(heads), (model.reward, model.cost, model.continuation, model.safety)),
         "imagination": (dream, task.actor),
         "actor and critic": (lambda task: gradients(task, lambda _: imagined), task),
         "optimiser": (lambda model: update(config.world_model, model, weights, state), model),
@@ -152,6 +159,7 @@ def show(results: list[dict[str, Any]]) -> None:
     for name, of in (
         ("parameters, millions", lambda one: f"{one['parameters'] / 1e6:.1f}"),
         ("whole step", lambda one: f"{one['cpu_seconds']:.2f}"),
+        ("(rest)", lambda one: f"{one['cpu_seconds'] - sum(one['parts'].values()):.2f}"),
         *((part, lambda one, part=part: f"{one['parts'][part]:.2f}") for part in results[0]["parts"]),
         ("first call, with compiling", lambda one: f"{one['first_call_cpu_seconds']:.1f}"),
         ("matrix products, GFLOP", lambda one: f"{one['gflop']:.0f}"),

@@ -47,14 +47,14 @@ class Plan:
 # The defaults of the command; they were chosen on data of random play and on seeds from 100 on.
 GRIDS = ("--workers", "inline")
 SUITES = {
-    "minatar": [Plan(f"minatar-{game}", 25_000, GRIDS) for game in ("breakout", "asterix", "space-invaders")],
+    "minatar": [Plan(f"minatar-{game}", 150_000, GRIDS) for game in ("breakout", "asterix", "space-invaders")],
     "conveyor": [
-        Plan("conveyor", 20_000, GRIDS, "conveyor-grid"),
-        Plan("conveyor-image", 20_000, GRIDS, "conveyor-pixels"),
+        Plan("conveyor", 40_000, GRIDS, "conveyor-grid"),
+        Plan("conveyor", 40_000, (*GRIDS, "--option", "observation=image"), "conveyor-pixels"),
     ],
-    "atari": [Plan("seaquest", 20_000, ("--size", "tiny", "--capacity", "20000", "--workers", "inline"))],
-    "longer": [Plan("minatar-breakout", 200_000, GRIDS, "minatar-breakout-longer")],
-    "hard": [Plan(f"minatar-{game}", 25_000, GRIDS) for game in ("freeway", "seaquest")],
+    "atari": [Plan("seaquest", 20_000, ("--size", "tiny", "--capacity", "100000", "--workers", "inline"))],
+    "longer": [Plan("minatar-breakout", 1_000_000, GRIDS, "minatar-breakout-longer")],
+    "hard": [Plan(f"minatar-{game}", 150_000, GRIDS) for game in ("freeway", "seaquest")],
 }
 
 

@@ -16,6 +16,8 @@ class Probe(gymnasium.Env):
     action_space = spaces.Discrete(2)
     length = 1
     best = 1.0
+    # Whether episodes are truncated rather than terminated.
+    cut_off = False
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
@@ -25,10 +27,11 @@ class Probe(gymnasium.Env):
         return self.see(), {"cost": 0.0, "labels": {"bad": False}}
 
     def step(self, action):
-        reward = self.pay(int(action))
+        reward = self.pay(action)
         self.time += 1
         over = self.time >= self.length
-        return self.see(), float(reward), over, False, {"cost": 0.0, "labels": {"bad": False}}
+        ends = (False, over) if self.cut_off else (over, False)
+        return self.see(), float(reward), *ends, {"cost": 0.0, "labels": {"bad": False}}
 
     def begin(self): ...
 
@@ -83,6 +86,29 @@ class Stochastic(Probe):
 
     def pay(self, action):
         return float(self.np_random.random() < 0.7) if action else 0.4
+
+
+class Aimed(Probe):
+    """A continuous action, best at ½: it pays 1 - (a - ½)², which is 5/12 in the mean of uniform actions."""
+
+    action_space = spaces.Box(-1, 1, (1,), np.float32)
+
+    def pay(self, action):
+        return 1 - (float(action[0]) - 0.5) ** 2
+
+
+class Endless(Probe):
+    """Action 1 pays 1, for ever; only a time limit cuts the episodes off."""
+
+    length = 4
+    best = 4.0
+    cut_off = True
+
+    def pay(self, action):
+        return action == 1
+
+    def see(self):
+        return np.array([1, 0, 0], np.int8)
 
 
 def enter(patch, probe):

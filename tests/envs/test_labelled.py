@@ -15,6 +15,7 @@ from ambs.envs import Conveyor
 from ambs.envs.encoding import require_encodable
 from ambs.envs.labelling import Labelled, labelled
 from ambs.envs.labels import Costs, as_labels, cost_of
+from ambs.world_model.parts import parts_of
 
 
 def test_cost_is_zero_where_the_formula_holds_and_c_where_not():
@@ -224,11 +225,13 @@ IMAGE = spaces.Box(0, 255, (64, 64, 3), np.uint8)
 
 @pytest.mark.parametrize(
     "space",
-    [NUMBERS, IMAGE, spaces.Box(0, 1, (4, 5)), spaces.Discrete(3), spaces.MultiDiscrete([2, 3]), spaces.MultiBinary(4),
-     spaces.Dict({"a": NUMBERS, "b": spaces.Tuple([IMAGE, spaces.Discrete(2)])})],
+    [NUMBERS, IMAGE, spaces.Box(0, 1, (4, 5)), spaces.Discrete(3), spaces.MultiBinary(4), spaces.MultiBinary([2, 3]),
+     spaces.Box(0, 1, (3,), np.bool_), spaces.Dict({"a": NUMBERS, "b": IMAGE, "c": spaces.Discrete(2)})],
 )  # fmt: skip
 def test_spaces_that_can_be_encoded(space):
     require_encodable(space)
+    # The world model takes what is allowed here, all of it.
+    assert all(part.size > 0 for part in parts_of(space))
 
 
 @pytest.mark.parametrize(
@@ -241,7 +244,9 @@ def test_spaces_that_can_be_encoded(space):
         (spaces.Box(0, 1, ()), "the observation is Box"),
         (spaces.Box(0, 1, (2, 2, 2, 2)), "the observation is Box"),
         (spaces.Dict({"a": NUMBERS, "note": spaces.Text(5)}), r'the observation\["note"\] is Text'),
-        (spaces.Dict({"a": spaces.Tuple([NUMBERS, spaces.Text(5)])}), r'the observation\["a"\]\[1\] is Text'),
+        (spaces.MultiDiscrete([2, 3]), "the observation is MultiDiscrete"),
+        (spaces.Tuple([NUMBERS, IMAGE]), "the observation is Tuple"),
+        (spaces.Dict({"a": spaces.Dict({"b": NUMBERS})}), r'the observation\["a"\] is Dict'),
     ],
 )
 def test_an_observation_that_cannot_be_encoded(space, where):
@@ -249,3 +254,8 @@ def test_an_observation_that_cannot_be_encoded(space, where):
     env.observation_space = space
     with pytest.raises(AmbsError, match=f"^{where}.* cannot be encoded; make it a Box"):
         labelled(env, formula="!fast")
+
+
+def test_choices_are_counted_from_0():
+    with pytest.raises(AmbsError, match=r'^the observation\["a"\] is Discrete\(3, start=1\), and choices have to be'):
+        require_encodable(spaces.Dict({"a": spaces.Discrete(3, start=1)}))

@@ -35,7 +35,8 @@ class LearnerConfig:
     precision: str = "auto"
     """What networks compute in: float32, bfloat16, or auto: bfloat16 on accelerators. Weights are float32."""
     starts: int | None = None
-    """Imagine from so many states of a batch, drawn anew each time; from all if not given, as the paper does."""
+    """Imagine from so many states of a batch, as many of each sequence, drawn anew each time; from all if not given, as
+    the paper does."""
 
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:
@@ -107,10 +108,9 @@ def _learn_behaviour(
     learner: Learner, states: State, alive: Bool[Array, "batch time"], config: LearnerConfig, *, key: PRNGKeyArray
 ) -> tuple[ActorCritic, dict[str, Any], dict[str, Array]]:
     draw, roll = jax.random.split(key)
-    starts, alive = jax.tree.map(lambda each: each.reshape(-1, *each.shape[2:]), (states, alive))
     if config.starts is not None and config.starts < alive.size:
-        chosen = jax.random.choice(draw, alive.size, (config.starts,), replace=False)
-        starts, alive = jax.tree.map(lambda each: each[chosen], (starts, alive))
+        states, alive = _some((states, alive), max(1, config.starts // len(alive)), key=draw)
+    starts, alive = jax.tree.map(lambda each: each.reshape(-1, *each.shape[2:]), (states, alive))
     task, horizon = learner.task, config.behaviour.horizon
 
     def dream(actor: Actor) -> Imagined:
@@ -124,3 +124,13 @@ def _learn_behaviour(
     task = eqx.tree_at(lambda me: (me.actor, me.critic, me.scale), task, (actor, critic, scale)).follow()
     metrics |= {"actor_norm": norm, "critic_norm": critic_norm}
     return task, {"actor": actor_state, "critic": critic_state}, metrics
+
+
+def _some(rows: Any, count: int, *, key: PRNGKeyArray) -> Any:
+    """`count` time steps of every sequence, drawn without replacement.
+
+    As many of each sequence, so that devices that have some of the sequences need nothing of the others.
+    """
+    shape = jax.tree.leaves(rows)[0].shape[:2]
+    _, chosen = jax.lax.top_k(jax.random.uniform(key, shape), count)
+    return jax.tree.map(lambda each: jax.vmap(lambda row, index: row[index])(each, chosen), rows)

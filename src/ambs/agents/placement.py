@@ -20,10 +20,14 @@ Tree = TypeVar("Tree")
 
 
 class Placement:
-    """Over `devices`, or all that there are; `batch` sequences have to be shared out evenly."""
+    """Over `devices`; or, if none are named, over as many of all that there are as can share `batch` out evenly."""
 
     def __init__(self, batch: int, devices: Sequence[Any] | None = None) -> None:
-        self.devices = list(jax.devices() if devices is None else devices)
+        if devices is None:
+            available = jax.devices()
+            count = next(n for n in range(min(len(available), batch), 0, -1) if batch % n == 0)
+            devices = available[:count]
+        self.devices = list(devices)
         if batch % len(self.devices):
             raise AmbsError(
                 f"batch is {batch}, and cannot be shared out evenly over {len(self.devices)} devices; choose a "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import equinox as eqx
 import jax
@@ -64,11 +64,14 @@ class ActionCodec:
     def __init__(self, space: spaces.Space[Any]) -> None:
         if isinstance(space, spaces.Discrete):
             self.discrete, self.size, self._start = True, int(space.n), int(space.start)
-        elif isinstance(space, spaces.Box) and np.all(np.isfinite(space.low)) and np.all(np.isfinite(space.high)):
+        elif _is_continuous(space):
             self.discrete, self.size = False, int(np.prod(space.shape))
             self._low, self._high, self._shape = space.low.ravel(), space.high.ravel(), space.shape
         else:
-            raise AmbsError(f"the actions are {space}, and have to be Discrete or a Box with finite ends.")
+            raise AmbsError(
+                f"the actions are {space}, and have to be Discrete or a Box of floats with finite ends; make them so, "
+                "e.g. with gymnasium.wrappers.TransformAction."
+            )
 
     def decode(self, action: np.ndarray) -> np.ndarray:
         """The model's actions, a row an environment, as the environment takes them."""
@@ -82,3 +85,10 @@ class ActionCodec:
         if self.discrete:
             return np.eye(self.size, dtype=np.float32)[rng.integers(self.size, size=envs)]
         return rng.uniform(-1, 1, (envs, self.size)).astype(np.float32)
+
+
+def _is_continuous(space: spaces.Space[Any]) -> TypeGuard[spaces.Box]:
+    """A Box that a policy's numbers can be scaled to; whole numbers would have to be rounded, and are choices."""
+    if not isinstance(space, spaces.Box) or not np.issubdtype(space.dtype, np.floating):
+        return False
+    return bool(np.isfinite(space.low).all() and np.isfinite(space.high).all())

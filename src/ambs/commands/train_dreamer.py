@@ -68,7 +68,7 @@ class DreamerOptions:
     """Their length; 16 if not given, and 64 with the preset paper."""
 
     train_ratio: float | None = None
-    """Steps replayed for each step made; 64 if not given."""
+    """Steps replayed for each step made; 16 if not given, and 64 with the preset paper."""
 
     capacity: int | None = None
     """Steps that the replay holds; 1000000 if not given."""
@@ -112,7 +112,7 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
     """What was given on the command line, and the defaults for the rest."""
     from ambs.agents.learner import LearnerConfig
     from ambs.runs.dreamer import RunConfig, cpu_learner
-    from ambs.runs.dreamer.config import PAPER_LENGTH
+    from ambs.runs.dreamer.config import PAPER
 
     size = options.size or "nano"
     learner = LearnerConfig(size=size) if options.preset == "paper" else cpu_learner(size)
@@ -131,7 +131,7 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
     flat = _given(options, *(name for name in names if hasattr(options, name) and name != "workers"))
     own = _given(command, "formula", "steps")
     if options.preset == "paper":
-        flat.setdefault("length", PAPER_LENGTH)
+        flat = PAPER | flat
     return RunConfig(
         env=command.env, env_options=_env_options(options.option), seed=command.seed,
         workers=_workers(options.workers), learner=learner, **own, **flat,

@@ -33,7 +33,9 @@ class TwoHot(eqx.Module):
     @property
     def mean(self) -> Float[Array, "*shape"]:
         """symexp(Σ p_i b_i), as the first version of DreamerV3 has it."""
-        return symexp(jax.nn.softmax(self.logits) @ _bins(self.logits.dtype))
+        # A sum and not a product of matrices, which accelerators would round.
+        probs = jax.nn.softmax(self.logits)
+        return symexp(jnp.sum(probs * jnp.broadcast_to(_bins(probs.dtype), probs.shape), axis=-1))
 
     def loss(self, target: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
         """-Σ twohot(symlog target)_i ln p_i, gathered from the two bins that count."""

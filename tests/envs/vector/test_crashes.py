@@ -52,6 +52,22 @@ def test_a_crash_closes_the_episode_and_no_other(workers, how):
         assert batch.obs["where"][1].tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_whole_group_is_the_trainers_affair(number):
+    with make_vec(functools.partial(Episodes, 4), 2, seed=5, workers=2) as vector:
+        vector.reset()
+        workers = vector.backend.pids
+        for worker in workers:
+            os.kill(worker, number)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert vector.step(ACTION).obs["where"].tolist() == [[0, 1], [0, 1]]
+        assert vector.backend.pids == workers
+    for worker in workers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(worker, 0)
+
+
 def play(vector, steps):
     for _ in range(steps):
         vector.step(ACTION)

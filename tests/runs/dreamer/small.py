@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
+from safetensors.numpy import load_file, save_file
 
 from ambs.envs import Conveyor
 from ambs.envs.catalogue import CATALOGUE
@@ -42,10 +44,20 @@ def rows(path: Path, name: str) -> list[dict[str, Any]]:
 
 def weights(path: Path) -> dict[str, np.ndarray]:
     """All arrays of the newest checkpoint."""
-    from safetensors.numpy import load_file
-
     manifest = json.loads(max((path / "checkpoints").glob("*.json")).read_text())
     return load_file(path / "checkpoints" / manifest["file"])
+
+
+def poison(path: Path, part: str) -> None:
+    """Makes numbers of the last checkpoint NaN, as if they had become so in memory."""
+    manifest = max((path / "checkpoints").glob("*.json"))
+    said = json.loads(manifest.read_text())
+    arrays = load_file(path / "checkpoints" / said["file"])
+    for name in [name for name in arrays if part in name and arrays[name].dtype == np.float32]:
+        arrays[name] = np.full_like(arrays[name], np.nan)
+    save_file(arrays, path / "checkpoints" / said["file"])
+    data = (path / "checkpoints" / said["file"]).read_bytes()
+    manifest.write_text(json.dumps(said | {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}))
 
 
 class Poisoned(Conveyor):
@@ -61,6 +73,14 @@ class Fickle(Conveyor):
 
     def reset(self, *, seed=None, options=None):
         return super().reset(options=options)
+
+
+class Brief(Conveyor):
+    """A conveyor whose episodes are one step long: every other row of the replay is a reset."""
+
+    def step(self, action):
+        observation, reward, terminated, _, info = super().step(action)
+        return observation, reward, terminated, True, info
 
 
 def enter(patch: Any, name: str, world: type[Conveyor]) -> None:

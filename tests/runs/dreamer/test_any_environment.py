@@ -1,5 +1,6 @@
 """Runs in environments of a user's own: trained in a process, evaluated, resumed; and options of the environment."""
 
+import dataclasses
 import json
 
 import jax
@@ -11,7 +12,7 @@ from ambs.runs.dreamer import train
 from ambs.runs.dreamer.saved import config_of
 from ambs.runs.evaluate import evaluate
 from ambs.runs.storage import read_config
-from tests.runs.dreamer.small import FLAGS, rows, small
+from tests.runs.dreamer.small import FLAGS, poison, rows, small
 
 POND = "tests.envs.foreign_worlds:Pond-labels-v0"
 
@@ -103,3 +104,18 @@ def test_an_option_changes_what_is_observed(run_ambs, tmp_path):
 def test_options_have_to_come_back_as_they_were(options):
     with pytest.raises(ambs.AmbsError, match="the option 'x' of the environment is .*, and has to be what JSON can"):
         small(env_options=options)
+
+
+@pytest.mark.parametrize(
+    ("part", "sentence"),
+    [
+        ("task.actor", "the policy's action has not been a finite number since about step 66, .* of step 66;"),
+        ("model.reward", "loss/reward has not been a finite number since about step 72, .* of step 66;"),
+    ],
+)
+def test_actions_that_are_no_numbers_are_not_the_environments_fault(tmp_path, part, sentence):
+    config = small(env=POND, formula="!deep", log_every=1000, checkpoint_every=1000)
+    train(dataclasses.replace(config, steps=66), tmp_path)
+    poison(tmp_path, f"learner'].{part}")
+    with pytest.raises(ambs.AmbsError, match=f"^{sentence} run the same command with a lower --learning-rate"):
+        train(config, tmp_path)

@@ -1,19 +1,16 @@
 """A run whose numbers break stops, says which and since when, and leaves a checkpoint that is good."""
 
 import dataclasses
-import hashlib
-import json
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from safetensors.numpy import load_file, save_file
 
 from ambs import AmbsError
 from ambs.runs.dreamer import train
 from ambs.runs.dreamer.tally import Broken, Tally, add, all_finite
 from ambs.runs.storage import latest
-from tests.runs.dreamer.small import Poisoned, enter, rows, small
+from tests.runs.dreamer.small import Poisoned, enter, poison, rows, small
 
 
 def test_a_reward_that_is_no_number(tmp_path, monkeypatch):
@@ -28,16 +25,14 @@ def test_a_reward_that_is_no_number(tmp_path, monkeypatch):
         train(small(env="poisoned"), tmp_path)
 
 
-def poison(path, part):
-    """Makes numbers of the last checkpoint NaN, as if they had become so in memory."""
-    manifest = max((path / "checkpoints").glob("*.json"))
-    said = json.loads(manifest.read_text())
-    arrays = load_file(path / "checkpoints" / said["file"])
-    for name in [name for name in arrays if part in name and arrays[name].dtype == np.float32]:
-        arrays[name] = np.full_like(arrays[name], np.nan)
-    save_file(arrays, path / "checkpoints" / said["file"])
-    data = (path / "checkpoints" / said["file"]).read_bytes()
-    manifest.write_text(json.dumps(said | {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}))
+def test_what_to_do_where_there_is_no_checkpoint_yet(tmp_path, monkeypatch):
+    enter(monkeypatch, "poisoned", Poisoned)
+    with pytest.raises(AmbsError, match="and there is no checkpoint yet; mend the environment and start again.$"):
+        train(small(env="poisoned", checkpoint_every=1000), tmp_path / "environment")
+    learner = small().learner
+    wild = dataclasses.replace(learner, world_model=dataclasses.replace(learner.world_model, learning_rate=1e30))
+    with pytest.raises(AmbsError, match="no checkpoint yet; start again with a lower --learning-rate.$"):
+        train(small(learner=wild, checkpoint_every=1000), tmp_path / "loss")
 
 
 @pytest.mark.parametrize(("log_every", "checkpoint_every"), [(64, 10_000), (10_000, 64)], ids=["a row", "a checkpoint"])

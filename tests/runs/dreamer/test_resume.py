@@ -12,7 +12,7 @@ from ambs import AmbsError
 from ambs.replay import Ring
 from ambs.runs.dreamer import Interrupted, train
 from ambs.runs.storage import latest, read_config
-from tests.runs.dreamer.small import NO_TIME, Fickle, enter, rows, small, weights
+from tests.runs.dreamer.small import NO_TIME, Brief, Fickle, enter, rows, small, weights
 
 
 @pytest.fixture(scope="module")
@@ -83,13 +83,34 @@ def test_after_a_signal(tmp_path, whole, number):
     assert_same_run(tmp_path, train(small(), tmp_path), whole)
 
 
-def test_from_the_checkpoint_before_a_damaged_one(tmp_path, whole):
-    train(small(steps=400), tmp_path)
-    arrays = max((tmp_path / "checkpoints").glob("*.safetensors"))
+def test_from_the_checkpoint_before_a_damaged_one(tmp_path, monkeypatch):
+    """At worst: killed just before the next, with a replay that has long begun anew, and a reset for every step."""
+    enter(monkeypatch, "brief", Brief)
+    config = small(env="brief", steps=200, capacity=32, checkpoint_every=20)
+
+    def killed_at_178(status):
+        if status.steps == 178:
+            raise RuntimeError("killed")
+
+    with pytest.raises(RuntimeError, match="killed"):
+        train(config, tmp_path / "run", killed_at_178)
+    arrays = max((tmp_path / "run" / "checkpoints").glob("*.safetensors"))
+    assert arrays.name.startswith("000000000160-")
     arrays.write_bytes(arrays.read_bytes()[:-100])
-    with pytest.warns(UserWarning, match="000000000400.json is damaged, and the one before it is used"):
-        summary = train(small(), tmp_path)
-    assert_same_run(tmp_path, summary, whole)
+    with pytest.warns(UserWarning, match="000000000160.json is damaged, and the one before it is used") as warned:
+        summary = train(config, tmp_path / "run")
+    assert len(warned) == 1
+    whole = tmp_path / "whole", train(config, tmp_path / "whole")
+    header = json.loads((tmp_path / "whole" / "replay" / "ring.json").read_text())
+    assert header["capacity"] + header["margin"] < 2 * 140, "it had begun anew by the checkpoint"
+    assert_same_run(tmp_path / "run", summary, whole)
+
+
+def test_no_longer_intervals_than_the_replay_was_made_for(tmp_path):
+    train(small(steps=50, checkpoint_every=20), tmp_path)
+    with pytest.warns(UserWarning, match="checkpoint_every is 1,000, and the replay was made for at most 20, so"):
+        train(small(steps=90, checkpoint_every=1000), tmp_path)
+    assert sorted(int(one.stem) for one in (tmp_path / "checkpoints").glob("*.json")) == [80, 90]
 
 
 def test_not_at_all_when_no_checkpoint_is_whole(tmp_path):

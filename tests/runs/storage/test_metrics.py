@@ -2,6 +2,7 @@
 
 import json
 import os
+import warnings
 
 import jax.numpy as jnp
 import numpy as np
@@ -103,6 +104,42 @@ def test_a_full_disk_is_a_sentence(tmp_path):
     assert not (tmp_path / "metrics.jsonl").read_bytes().endswith(b"\n"), "half a row"
     with MetricsLog(tmp_path, 100):
         assert [row["step"] for row in rows(tmp_path / "metrics.jsonl")] == [0, 1, 2]
+
+
+def log_for_tensorboard(folder, count):
+    """What is warned of, and what ends it, if anything does."""
+    ended = ""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            with MetricsLog(folder, tensorboard=True) as log:
+                for step in range(count):
+                    log.metrics(step, {"loss": 0.25})
+        except AmbsError as error:
+            ended = str(error)
+    return [str(one.message) for one in caught], ended
+
+
+# A row is 27 to 29 bytes, and over 40 for TensorBoard, written 8,192 at a time: 600 rows fill the one file, 800 both.
+@pytest.mark.parametrize(("count", "ended"), [(600, ""), (800, "metrics.jsonl could not be written (File too large)")])
+def test_a_full_disk_leaves_rows_for_tensorboard_out(tmp_path, count, ended):
+    warned, said = short_of_disk(20_000, log_for_tensorboard, tmp_path, count)
+    assert len(warned) == 1
+    assert "goes on without rows for TensorBoard" in warned[0]
+    assert "could not be written (File too large)" in warned[0]
+    assert ended in said
+    assert bool(said) == bool(ended)
+    (events,) = (tmp_path / "tensorboard").iterdir()
+    assert events.stat().st_size == 20_000
+    if not ended:
+        assert len(rows(tmp_path / "metrics.jsonl")) == count
+
+
+def test_a_disk_that_is_full_when_the_log_is_closed(tmp_path):
+    """The second row waits in memory until then."""
+    warned, said = short_of_disk(120, log_for_tensorboard, tmp_path, 2)
+    assert ([one[:36] for one in warned], said) == (["the run goes on without rows for Ten"], "")
+    assert len(rows(tmp_path / "metrics.jsonl")) == 2
 
 
 def test_a_folder_that_is_not_there(tmp_path):

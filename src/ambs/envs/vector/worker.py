@@ -28,8 +28,10 @@ BOOTSTRAP = (
 
 
 def main(commands: BinaryIO) -> None:
-    # Ctrl-C reaches the whole group; it is the trainer who decides what becomes of it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ctrl-C reaches the whole group, and so does the SIGTERM of many a scheduler; it is the trainer who decides what
+    # becomes of it.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
     # What an environment prints goes to standard error, not between our answers.
     os.dup2(2, 1)

@@ -13,7 +13,8 @@ from ambs.behaviour.actor_critic import BehaviourConfig
 from ambs.errors import AmbsError, positive_integer, probability
 from ambs.world_model.sizes import size
 
-PAPER_LENGTH = 64
+# Of the run; what the paper has of the learner is `LearnerConfig`'s own defaults.
+PAPER = {"length": 64, "train_ratio": 64.0}
 
 
 def cpu_learner(name: str = "nano") -> LearnerConfig:
@@ -32,7 +33,7 @@ def cpu_learner(name: str = "nano") -> LearnerConfig:
 class RunConfig:
     """One run of one agent in one environment.
 
-    The defaults are for a CPU; of those here, the paper has sequences of 64 (`PAPER_LENGTH`) and the same otherwise.
+    The defaults are for a CPU; of those here, the paper has others in `PAPER`.
     """
 
     env: str = "conveyor"
@@ -52,7 +53,7 @@ class RunConfig:
     """B, sequences in a gradient step."""
     length: int = 16
     """Their length."""
-    train_ratio: float = 64.0
+    train_ratio: float = 16.0
     """Steps replayed for each step made; a gradient step replays batch × length of them."""
     capacity: int = 1_000_000
     """Steps the replay holds."""

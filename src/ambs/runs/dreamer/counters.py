@@ -35,9 +35,9 @@ class Counters:
     recent: list[float] = field(default_factory=list)
     """The last returns, a hundred at most."""
     wall_seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    """Of this process: environments in processes of their own are not counted."""
     """Time spent, over all the times that the run was resumed."""
+    cpu_seconds: float = 0.0
+    """The same of the processor, by this process: environments in processes of their own are not counted."""
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-import jax.numpy as jnp
 import numpy as np
 from gymnasium import spaces
 
@@ -33,6 +32,6 @@ def as_rows(batch: Batch, action: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def as_sequences(rows: Mapping[str, np.ndarray], parts: tuple[Part, ...]) -> Sequences:
-    """What was drawn from the replay, for the learner."""
-    obs = {part.key: jnp.asarray(rows[f"obs/{part.key}"]) for part in parts}
-    return Sequences(obs, *(jnp.asarray(rows[key]) for key in ("action", *_NUMBERS, *_FLAGS)))
+    """What was drawn from the replay, for the learner; still on the host, for whoever shares it out."""
+    obs: dict[str, Any] = {part.key: rows[f"obs/{part.key}"] for part in parts}
+    return Sequences(obs, *(cast(Any, rows[key]) for key in ("action", *_NUMBERS, *_FLAGS)))

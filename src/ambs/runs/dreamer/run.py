@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from safetensors.numpy import load_file
 
 from ambs.agents.learner import Learner, learn
 from ambs.agents.placement import Placement
@@ -25,11 +27,13 @@ from ambs.replay import Ring
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.dreamer.counters import Counters, Scorer
 from ambs.runs.dreamer.interruption import Interrupted, Interruption
+from ambs.runs.dreamer.margin import interval_for, margin_for
 from ambs.runs.dreamer.position import Position
 from ambs.runs.dreamer.rows import as_rows, as_sequences, layout
 from ambs.runs.dreamer.status import Progress, Status
 from ambs.runs.dreamer.tally import Tally, add, all_finite
-from ambs.runs.storage import Checkpoint, MetricsLog, RunFolder, load, save
+from ambs.runs.storage import MetricsLog, RunFolder, save
+from ambs.runs.storage.trees import restore
 from ambs.world_model.parts import as_parts, parts_of
 
 # As compiled programs; what begins a run too, for it is hundreds of operations that would be compiled one by one.
@@ -39,9 +43,18 @@ _learn = eqx.filter_jit(learn, donate="all")
 
 
 class Run:
-    """Everything a training run holds while it runs."""
+    """Everything a training run holds while it runs.
 
-    def __init__(self, config: RunConfig, folder: RunFolder, vec: VectorEnv) -> None:
+    Args:
+        config: What to train.
+        folder: Where.
+        vec: The environments.
+        manifest: Of the checkpoint to go on from, as `latest` has found it whole; None to begin.
+    """
+
+    def __init__(
+        self, config: RunConfig, folder: RunFolder, vec: VectorEnv, manifest: Mapping[str, Any] | None
+    ) -> None:
         self.config, self.folder, self.vec = config, folder, vec
         self.codec = ActionCodec(vec.single_action_space)
         self.parts = parts_of(vec.single_observation_space)
@@ -59,15 +72,15 @@ class Run:
             _nothing_yet(self.learner.model, config.envs, self.codec.size),
         )
         self.checkpoint_step: int | None = None
-        checkpoint = load(folder.checkpoints, self._tree())
         self.ring = Ring.open(
             folder.replay, layout(vec.single_observation_space, self.parts, self.codec.size), config.capacity,
-            config.envs, margin=2 * config.checkpoint_every,
+            config.envs, margin=margin_for(config.checkpoint_every, config.envs),
             # Without a checkpoint nothing has happened yet, whatever is in the replay.
-            written=0 if checkpoint is None else checkpoint.extra["replay"],
+            written=0 if manifest is None else manifest["extra"]["replay"],
         )  # fmt: skip
-        if checkpoint is not None:
-            self._go_back(checkpoint)
+        self.checkpoint_every = interval_for(config.checkpoint_every, config.envs, folder.replay)
+        if manifest is not None:
+            self._go_back(manifest)
         self.log = MetricsLog(folder.path, self.counters.steps, tensorboard=config.tensorboard)
         self._compiled = False
 
@@ -87,7 +100,7 @@ class Run:
                 self._report(row_began)
                 self.tally = None
                 row_began = (time.monotonic(), counters.steps)
-            if _due(before, counters.steps, config.checkpoint_every):
+            if _due(before, counters.steps, self.checkpoint_every):
                 self.save()
             progress(self.status("learning" if self._compiled else "collecting"))
             if interruption.signal is not None and counters.steps < config.steps:
@@ -129,9 +142,10 @@ class Run:
     def _tree(self) -> dict[str, Any]:
         return {"learner": self.learner, "key": self.key, **self.position.as_tree()}
 
-    def _go_back(self, checkpoint: Checkpoint) -> None:
+    def _go_back(self, manifest: Mapping[str, Any]) -> None:
         """To where the run was when the checkpoint was saved."""
-        tree, extra = checkpoint.tree, checkpoint.extra
+        arrays, extra = load_file(self.folder.checkpoints / manifest["file"]), manifest["extra"]
+        tree = restore(self._tree(), arrays, manifest["arrays"])
         self.learner, self.key = self.placement.copy(tree["learner"]), tree["key"]
         self.counters = Counters(**extra["counters"])
         self.rng.bit_generator.state = extra["rng"]
@@ -139,7 +153,7 @@ class Run:
         under_way = dict(extra["episodes_under_way"])
         if self.position.go_back(tree, under_way.pop("numbers"), self.vec, self.ring, self.codec):
             self.scorer = Scorer.from_json(under_way)
-        self.checkpoint_step = checkpoint.step
+        self.checkpoint_step = manifest["step"]
 
     def _next_key(self) -> jax.Array:
         self.key, key = jax.random.split(self.key)
@@ -158,6 +172,7 @@ class Run:
                 jnp.asarray(position.batch.is_first), key=self._next_key(),
             )  # fmt: skip
             position.action = np.asarray(action)
+            self._require_sound_policy()
         position.batch = self.vec.step(self.codec.decode(position.action))
         self._require_sound(position.batch)
         for episode in self.scorer.add(position.batch, self.counters):
@@ -196,9 +211,18 @@ class Run:
 
     def _broken(self, what: str, step: int) -> AmbsError:
         return AmbsError(
-            f"{what} a finite number since about step {step:,}, so the run has stopped, and {self._last_good}; run the "
-            "same command with a lower --learning-rate, and it goes on from there."
+            f"{what} a finite number since about step {step:,}, so the run has stopped, and "
+            + self._last_good(
+                "run the same command with a lower --learning-rate, and it goes on from there",
+                otherwise="start again with a lower --learning-rate",
+            )
         )
+
+    def _require_sound_policy(self) -> None:
+        """What is no number would be an error of the environment's, which has not made it."""
+        if not np.isfinite(self.position.action).all():
+            self._require_finite()
+            raise self._broken("the policy's action has not been", self.counters.steps)
 
     def _require_sound(self, batch: Batch) -> None:
         """What is no number would be in the replay for good."""
@@ -207,13 +231,19 @@ class Run:
             if not all(np.isfinite(array).all() for array in values):
                 raise AmbsError(
                     f"{what} of the environment is no finite number at step {self.counters.steps:,}, so the run has "
-                    f"stopped, and {self._last_good}; mend the environment, and the same command goes on from there."
+                    "stopped, and "
+                    + self._last_good(
+                        "mend the environment, and the same command goes on from there",
+                        otherwise="mend the environment and start again",
+                    )
                 )
 
-    @property
-    def _last_good(self) -> str:
+    def _last_good(self, then: str, *, otherwise: str) -> str:
+        """The end of a sentence: what there is to go on from, and what to do; `otherwise`, if there is nothing."""
         last = self.checkpoint_step
-        return "there is no checkpoint yet" if last is None else f"its last good checkpoint is of step {last:,}"
+        if last is None:
+            return f"there is no checkpoint yet; {otherwise}."
+        return f"its last good checkpoint is of step {last:,}; {then}."
 
 
 def _due(before: int, now: int, every: int) -> bool:

@@ -10,7 +10,8 @@ class Status(NamedTuple):
     """A run at one moment."""
 
     doing: str
-    """"collecting" before learning begins, "compiling", "learning"."""
+    """"starting", once; then "collecting" before learning begins, "compiling", "learning". Of a run that has all its
+    steps already, "done" is all that is told."""
     steps: int
     total: int
     episodes: int

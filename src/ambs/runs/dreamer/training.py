@@ -54,7 +54,7 @@ def train(config: RunConfig, path: Path, progress: Progress = nobody) -> dict[st
             progress(Status("done", counters.steps, config.steps, counters.episodes, counters.violations,
                             counters.updates, counters.mean_return(20), note))  # fmt: skip
             return _summarise(config, counters, path)
-        run = stack.enter_context(contextlib.closing(Run(config, folder, vec)))
+        run = stack.enter_context(contextlib.closing(Run(config, folder, vec, manifest)))
         # There is a summary where the run has all its steps; one that is given more has not.
         (path / "summary.json").unlink(missing_ok=True)
         progress(run.status("starting", note))

@@ -7,13 +7,13 @@ resume along with all rows that are later than the checkpoint: the steps between
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from ambs.errors import AmbsError
 from ambs.files import replacing
+from ambs.runs.storage.events import EventFile
 from ambs.runs.storage.plain import scalar
 
 
@@ -38,7 +38,7 @@ class MetricsLog:
                 self._files[name] = path.open("ab", buffering=0)
         except OSError as error:
             raise AmbsError(f"the logs in {folder} cannot be written: {error.strerror}.") from error
-        self._events = _events(folder / "tensorboard", step) if tensorboard else None
+        self._events = EventFile(folder / "tensorboard", step) if tensorboard else None
 
     def metrics(self, step: int, values: Mapping[str, Any]) -> None:
         """One row of whatever was measured, as of `step` environment steps."""
@@ -73,9 +73,9 @@ class MetricsLog:
                 "room there and run the same command again."
             ) from error
         if self._events is not None:
-            for key, value in row.items():
-                if key != "step" and isinstance(value, int | float):
-                    self._events.add_scalar(prefix + key, value, step)
+            numbers = {prefix + key: value for key, value in row.items() if isinstance(value, int | float)}
+            numbers.pop(prefix + "step")
+            self._events.add(step, numbers)
 
 
 def truncate_after(path: Path, step: int) -> None:
@@ -91,12 +91,3 @@ def _is_row_until(line: bytes, step: int) -> bool:
         return line.endswith(b"\n") and json.loads(line)["step"] <= step
     except (ValueError, LookupError, TypeError):
         return False
-
-
-def _events(folder: Path, step: int) -> Any:
-    # Imported only when it is asked for: it is slow to import, and most tests do not.
-    from tensorboardX import SummaryWriter  # type: ignore[import-untyped]
-
-    # TensorBoard hides what earlier event files have from that step on. They are named by the second they were begun,
-    # and one begun in the same second must not take the place of the other.
-    return SummaryWriter(str(folder), purge_step=step + 1, filename_suffix=f".{step}-{os.getpid()}")
