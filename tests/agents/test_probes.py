@@ -31,7 +31,8 @@ LEARNER = LearnerConfig(
 def trained(patch, probe, steps, path, learner=LEARNER):
     """A run; the returns of its first and of its last quarter of episodes."""
     config = RunConfig(
-        env=enter(patch, probe), steps=steps, workers="inline", prefill=200, capacity=10_000, learner=learner,
+        env=enter(patch, probe), steps=steps, workers="inline", train_ratio=64.0, prefill=200, capacity=10_000,
+        learner=learner,
         checkpoint_every=steps, tensorboard=False,
     )  # fmt: skip
     train(config, path)

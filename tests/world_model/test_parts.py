@@ -22,7 +22,7 @@ def picture(*shape):
         (picture(84, 84, 1), (84, 84, 1)),
         (picture(84, 84), (84, 84, 1)),
         (picture(4, 84, 80), (84, 80, 4)),
-        (picture(5, 256), (5, 256, 1)),
+        (picture(8, 256), (8, 256, 1)),
     ],
 )
 def test_bytes_in_a_plane_are_images(space, image):
@@ -62,15 +62,15 @@ def test_too_large_an_image_is_refused_by_name():
 
 
 def test_images_are_fractions_of_255_with_channels_last():
-    raw = jnp.arange(2 * 3 * 5 * 6, dtype=jnp.uint8).reshape(2, 3, 5, 6)
-    first = Part("", "image", (3, 5, 6)).prepare(raw)
-    assert first.shape == (2, 5, 6, 3)
-    # Environment 1, channel 2, row 4, column 0 is number ((1·3 + 2)·5 + 4)·6 = 174.
-    assert float(first[1, 4, 0, 2]) == pytest.approx(174 / 255)
-    grey = Part("", "image", (5, 6)).prepare(raw)
-    np.testing.assert_allclose(grey[1, 2, 4, 0], [174 / 255], rtol=1e-6)
-    last = Part("", "image", (5, 6, 3)).prepare(raw.reshape(2, 5, 6, 3))
-    np.testing.assert_allclose(last, np.asarray(raw).reshape(2, 5, 6, 3) / 255, rtol=1e-6)
+    raw = (jnp.arange(2 * 3 * 8 * 9) % 256).astype(jnp.uint8).reshape(2, 3, 8, 9)
+    first = Part("", "image", (3, 8, 9)).prepare(raw)
+    assert first.shape == (2, 8, 9, 3)
+    # Environment 1, channel 2, row 4, column 0 is number ((1·3 + 2)·8 + 4)·9 = 396, which is 140 beyond 256.
+    assert float(first[1, 4, 0, 2]) == pytest.approx(140 / 255)
+    grey = Part("", "image", (8, 9)).prepare(raw)
+    np.testing.assert_allclose(grey[1, 2, 4, 0], [140 / 255], rtol=1e-6)
+    last = Part("", "image", (8, 9, 3)).prepare(raw.reshape(2, 8, 9, 3))
+    np.testing.assert_allclose(last, np.asarray(raw).reshape(2, 8, 9, 3) / 255, rtol=1e-6)
 
 
 def test_vectors_are_squashed_choices_are_one_hot_and_bits_stay():

@@ -6,8 +6,11 @@ import json
 import jax
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 import ambs
+from ambs.agents.player import ActionCodec
+from ambs.envs.vector.actions import checked
 from ambs.runs.dreamer import train
 from ambs.runs.dreamer.saved import config_of
 from ambs.runs.evaluate import evaluate
@@ -119,3 +122,19 @@ def test_actions_that_are_no_numbers_are_not_the_environments_fault(tmp_path, pa
     poison(tmp_path, f"learner'].{part}")
     with pytest.raises(ambs.AmbsError, match=f"^{sentence} run the same command with a lower --learning-rate"):
         train(config, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "space",
+    [spaces.Box(0, 5, (2,), np.int64), spaces.Box(0, 1, (2,), np.bool_), spaces.Box(0, np.inf, (2,)),
+     spaces.MultiDiscrete([2, 3])],
+)  # fmt: skip
+def test_actions_that_no_policy_has(space):
+    with pytest.raises(ambs.AmbsError, match="^the actions are .* have to be Discrete or a Box of floats with finite"):
+        ActionCodec(space)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_actions_of_floats_of_any_width(dtype):
+    space = spaces.Box(dtype(0), dtype(4), (2,), dtype)
+    np.testing.assert_array_equal(checked(ActionCodec(space).decode(np.array([[-1.0, 0.5]])), space, 1), [[0, 3]])

@@ -110,8 +110,8 @@ def test_stopped_by_sigterm(run_ambs, tmp_path):
         (["--option", "obs=image"], ['conveyor takes no option "obs"; it takes map, slip, observation']),
         (["--option", "formula=!acid"], ["give it as formula, or --formula"]),
         (["--option", "slip=NaN"], ["the option 'slip' of the environment is nan, and has to be what JSON can hold"]),
-        (["Blackjack-v1"], ["observation space Tuple", "does not fit into arrays"]),
-        (["tests.envs.foreign_worlds:Endless-v0"], ["have to be Discrete or a Box with finite ends"]),
+        (["Blackjack-v1"], ["the observation is Tuple", "cannot be encoded", "FlattenObservation"]),
+        (["tests.envs.foreign_worlds:Endless-v0"], ["have to be Discrete or a Box of floats with finite ends"]),
         (["tests.envs.foreign_worlds:Pond-labels-v0"], ["gives labels (deep, late) but no cost"]),
     ],
 )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ambs import AmbsError
-from ambs.runs.dreamer import train
+from ambs.runs.dreamer import run, train
 from ambs.runs.dreamer.tally import Broken, Tally, add, all_finite
 from ambs.runs.storage import latest
 from tests.runs.dreamer.small import Poisoned, enter, poison, rows, small
@@ -29,10 +29,17 @@ def test_what_to_do_where_there_is_no_checkpoint_yet(tmp_path, monkeypatch):
     enter(monkeypatch, "poisoned", Poisoned)
     with pytest.raises(AmbsError, match="and there is no checkpoint yet; mend the environment and start again.$"):
         train(small(env="poisoned", checkpoint_every=1000), tmp_path / "environment")
-    learner = small().learner
-    wild = dataclasses.replace(learner, world_model=dataclasses.replace(learner.world_model, learning_rate=1e30))
-    with pytest.raises(AmbsError, match="no checkpoint yet; start again with a lower --learning-rate.$"):
-        train(small(learner=wild, checkpoint_every=1000), tmp_path / "loss")
+    learn = run._learn
+
+    def breaks(*arguments, **key):
+        learner, metrics = learn(*arguments, **key)
+        return learner, metrics | {"loss/reward": jnp.float32(np.nan)}
+
+    monkeypatch.setattr(run, "_learn", breaks)
+    with pytest.raises(
+        AmbsError, match="^loss/reward .* no checkpoint yet; start again with a lower --learning-rate.$"
+    ):
+        train(small(checkpoint_every=1000), tmp_path / "loss")
 
 
 @pytest.mark.parametrize(("log_every", "checkpoint_every"), [(64, 10_000), (10_000, 64)], ids=["a row", "a checkpoint"])

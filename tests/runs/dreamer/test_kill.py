@@ -95,6 +95,27 @@ def test_killed_again_and_again(nursery, tmp_path):
         assert summary[counted] == sum(row[ended] for row in rows(path, "scores")) + sum(under_way[going_on])
 
 
+def test_a_sigterm_to_the_whole_group(tmp_path):
+    """As a scheduler sends it, to the environments' processes too: there is a checkpoint, and no episode is cut off."""
+    path, environment = (
+        tmp_path / "run",
+        os.environ | {"AMBS_CACHE": "", "XLA_FLAGS": "--xla_backend_optimization_level=0"},
+    )
+    # It never comes to learning, which would have to be compiled.
+    options = [*OPTIONS, "--workers", "2", "--prefill", "900000", "--steps", "1000000", "--run", str(path)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "ambs", *options],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment, cwd=ROOT, start_new_session=True,
+    ) as run:  # fmt: skip
+        made_progress(path, 0)
+        os.killpg(run.pid, signal.SIGTERM)
+        _, said = run.communicate(timeout=60)
+    assert run.returncode == 128 + signal.SIGTERM, said
+    assert said.splitlines()[-1] == f"interrupted at step {step_of(path):,}; the same command goes on."
+    assert "warning" not in said
+    assert {row["length"] for row in rows(path, "scores")} <= {100}
+
+
 def whole_lines(path):
     return [line for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")] if path.exists() else []
 
