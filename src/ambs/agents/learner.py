@@ -35,8 +35,8 @@ class LearnerConfig:
     precision: str = "auto"
     """What networks compute in: float32, bfloat16, or auto: bfloat16 on accelerators. Weights are float32."""
     starts: int | None = None
-    """Imagine from so many states of a batch, as many of each sequence, drawn anew each time; from all if not given, as
-    the paper does."""
+    """Imagine from so many states of a batch, as many of each sequence (rounded down, one at least), drawn anew each
+    time; from all if not given, as the paper does."""
 
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:

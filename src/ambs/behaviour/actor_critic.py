@@ -3,7 +3,7 @@
 The task policy maximises predicted reward; the safe policy is a second instance, for negated cost.
 
     actor    -(R_t - v_t) / max(1, S) ln π(a_t | s_t) - η H[π(· | s_t)]       (choices)
-             -R_t / max(1, S)                          - η H[π(· | s_t)]       (continuous: through the model)
+             -(R_t - v_t) / max(1, S)                  - η H[π(· | s_t)]       (continuous: through the model to R_t)
     critic   -ln p(R_t | s_t), and towards its own slow copy
 """
 
