@@ -47,14 +47,14 @@ class Plan:
 # The defaults of the command; they were chosen on data of random play and on seeds from 100 on.
 GRIDS = ("--workers", "inline")
 SUITES = {
-    "minatar": [Plan(f"minatar-{game}", 150_000, GRIDS) for game in ("breakout", "asterix", "space-invaders")],
+    "minatar": [Plan(f"minatar-{game}", 60_000, GRIDS) for game in ("breakout", "space-invaders", "asterix")],
     "conveyor": [
         Plan("conveyor", 40_000, GRIDS, "conveyor-grid"),
         Plan("conveyor", 40_000, (*GRIDS, "--option", "observation=image"), "conveyor-pixels"),
     ],
     "atari": [Plan("seaquest", 20_000, ("--size", "tiny", "--capacity", "100000", "--workers", "inline"))],
     "longer": [Plan("minatar-breakout", 1_000_000, GRIDS, "minatar-breakout-longer")],
-    "hard": [Plan(f"minatar-{game}", 150_000, GRIDS) for game in ("freeway", "seaquest")],
+    "hard": [Plan(f"minatar-{game}", 60_000, GRIDS) for game in ("freeway", "seaquest")],
 }
 
 
@@ -108,9 +108,10 @@ def main() -> None:
     parser.add_argument("suite", choices=SUITES)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--first-core", type=int, default=0)
     options = parser.parse_args()
     cores: SimpleQueue[int] = SimpleQueue()
-    for core in range(options.jobs):
+    for core in range(options.first_core, options.first_core + options.jobs):
         cores.put(core)
 
     def do(job: tuple[Plan, int]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ambs.behaviour.actor_critic import ActorCritic, BehaviourConfig, Imagined, Lesson
-from ambs.behaviour.dreaming import _by_rows, gradients, roll_out
+from ambs.behaviour.dreaming import by_rows, gradients, roll_out
 from ambs.shield.imagine import imagine
 from ambs.types import Prediction
 from ambs.world_model.model import WorldModel
@@ -37,7 +37,7 @@ def test_a_row_at_a_time_is_all_rows_at_once(part):
         return getattr(me, part)
 
     at_once = eqx.filter_value_and_grad(lambda one: loss(eqx.tree_at(net, me, one), lesson), has_aux=True)
-    rows, at_once = eqx.filter_jit(lambda: (_by_rows(loss, me, net, lesson), at_once(net(me))))()
+    rows, at_once = eqx.filter_jit(lambda: (by_rows(loss, me, net, lesson), at_once(net(me))))()
     jax.tree.map(lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6), rows, at_once)
     assert max(float(jnp.abs(leaf).max()) for leaf in jax.tree.leaves(rows[1])) > 0.01
 
@@ -69,7 +69,7 @@ def test_continuous_actions_go_where_the_signal_rises():
     dloss/dμ = -(1·(1 + ½·2) + ½·2) / 2 = -1.5, and dμ/d(bias) = 1 - tanh² 0 = 1.
     """
     me = behaviour(PLAIN, actions=1, discrete=False)
-    gradient, _, _, _ = _gradients(me, along_the_track(2, 3, jax.random.key(0)))
+    gradient, *_ = _gradients(me, along_the_track(2, 3, jax.random.key(0)))
     assert float(gradient.net.out.bias[0]) == pytest.approx(-1.5, rel=1e-3)
     after = with_outputs(me, "actor.net", -0.1 * gradient.net.out.bias)
     assert float(after.actor(jnp.zeros(FEATURES)).mean[0]) > 0.1
@@ -78,7 +78,7 @@ def test_continuous_actions_go_where_the_signal_rises():
 def test_choices_go_where_the_signal_rises():
     """One step, 1 for action 1: d ln π(1) / d logit_1 = .99·¼ / ½ = .495 in half of the dreams, so -.2475."""
     me = behaviour(PLAIN)
-    gradient, _, _, metrics = _gradients(me, along_the_track(1, 4096, jax.random.key(0)))
+    gradient, *_, metrics = _gradients(me, along_the_track(1, 4096, jax.random.key(0)))
     np.testing.assert_allclose(gradient.net.out.bias, [0.2475, -0.2475], atol=0.02)
     assert float(metrics["return"]) == pytest.approx(0.5, abs=0.04)
     after = with_outputs(me, "actor.net", -gradient.net.out.bias)
@@ -102,6 +102,6 @@ def test_the_gradient_through_a_world_model_is_that_of_differences():
 
     bias, step = me.actor.net.out.bias, jnp.array([1e-2, 0.0])
     slope = float(at(bias + step) - at(bias - step)) / 2e-2
-    gradient, _, _, _ = _gradients(me, dream)
+    gradient, *_ = _gradients(me, dream)
     assert abs(slope) > 1e-3
     assert float(gradient.net.out.bias[0]) == pytest.approx(-slope, rel=0.02)

@@ -111,13 +111,14 @@ def test_the_order_of_the_pictures_is_that_of_the_space():
 
 
 def test_the_loss_of_a_picture_counts_its_own_pixels_only():
-    """A silent decoder says grey, 0.5: (0.5 - 1)² for white, (0.5 - 0.2)² for 51; 5×6 pixels although padded to 6×6."""
+    """A silent decoder says grey, 0.5: (0.5 - 1)² for white, (0.5 - 0.2)² for 51; 5×6 pixels although padded to 6×6,
+    and together they count as 64×64 would."""
     part = Part("", "image", (5, 6))
     decoder = silent(networks([part], "convolutions")[1])
     white = part.prepare(jnp.full((1, 5, 6), 255, jnp.uint8))
     darker = part.prepare(jnp.full((1, 5, 6), 51, jnp.uint8))
-    np.testing.assert_allclose(decoder.loss(jnp.zeros((1, 7)), {"": white}), [30 * 0.25], rtol=1e-5)
-    np.testing.assert_allclose(decoder.loss(jnp.zeros((1, 7)), {"": darker}), [30 * 0.09], rtol=1e-5)
+    np.testing.assert_allclose(decoder.loss(jnp.zeros((1, 7)), {"": white}), [64 * 64 * 0.25], rtol=1e-5)
+    np.testing.assert_allclose(decoder.loss(jnp.zeros((1, 7)), {"": darker}), [64 * 64 * 0.09], rtol=1e-5)
 
 
 def test_losses_of_bits_and_numbers_add_up():

@@ -38,13 +38,15 @@ def test_bytes_in_a_plane_are_images(space, image):
         (picture(64, 3), "vector", 192),
         (spaces.Box(0, 10, (16, 16, 3), np.uint8), "vector", 768),
         (spaces.Box(0, 255, (16, 16, 3), np.float32), "vector", 768),
-        (spaces.Box(0, 1, (10, 10, 6), np.uint8), "binary", 600),
+        (spaces.Box(0, 1, (10, 10, 6), np.uint8), "grid", 600),
+        (spaces.MultiBinary((8, 9)), "grid", 72),
+        (spaces.MultiBinary((8, 65)), "binary", 520),
         (spaces.MultiBinary((3, 2)), "binary", 6),
         (spaces.Discrete(7), "binary", 7),
         (spaces.Box(-1, 1, (4,), np.float32), "vector", 4),
     ],
 )
-def test_everything_else_is_flat(space, kind, size):
+def test_everything_else_is_a_grid_or_flat(space, kind, size):
     (part,) = parts_of(space)
     assert (part.kind, part.size) == (kind, size)
 

@@ -11,11 +11,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, PRNGKeyArray
 
 from ambs.agents.optimiser import OptimiserConfig, start, update
+from ambs.agents.safety import Safety, SafetyConfig, learn_safety
 from ambs.behaviour.actor import Actor
 from ambs.behaviour.actor_critic import ActorCritic, BehaviourConfig, Imagined
 from ambs.behaviour.dreaming import gradients, roll_out
 from ambs.errors import AmbsError
-from ambs.world_model.model import SCALES, Sequences, WorldModel
+from ambs.world_model.model import Sequences, WorldModel, total_loss
 from ambs.world_model.parts import Part
 from ambs.world_model.rssm import State
 from ambs.world_model.sizes import size
@@ -34,9 +35,18 @@ class LearnerConfig:
     behaviour: BehaviourConfig = field(default_factory=BehaviourConfig)
     precision: str = "auto"
     """What networks compute in: float32, bfloat16, or auto: bfloat16 on accelerators. Weights are float32."""
+    pictures: float = 1.0
+    """Weight of pictures in the loss of the observation; with 1, things of a few pixels are not worth remembering."""
+    events: float = 1.0
+    """Weight of the losses of reward, continuation, cost and safety beside that of the observation."""
+    ahead: float = 0.0
+    """Weight of the same losses on states that are drawn before they are seen, as imagination draws them."""
     starts: int | None = None
     """Imagine from so many states of a batch, as many of each sequence (rounded down, one at least), drawn anew each
     time; from all if not given, as the paper does."""
+
+    safety: SafetyConfig | None = None
+    """What AMBS learns besides; nothing, if not given."""
 
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:
@@ -56,6 +66,7 @@ class Learner(eqx.Module):
     task: ActorCritic
     optimisers: dict[str, Any]
     updates: Array
+    safety: Safety | None = None
 
     @classmethod
     def create(
@@ -71,7 +82,13 @@ class Learner(eqx.Module):
             "actor": start(config.actor, task.actor),
             "critic": start(config.critic, task.critic),
         }
-        return cls(model, task, optimisers, jnp.zeros((), jnp.int32))
+        safety = None
+        if config.safety is not None:
+            safety = Safety.create(
+                features, actions, big, config.behaviour, config.safety, config.actor, config.critic,
+                discrete=discrete, key=jax.random.fold_in(key, 1),
+            )  # fmt: skip
+        return cls(model, task, optimisers, jnp.zeros((), jnp.int32), safety)
 
 
 def learn(
@@ -81,9 +98,16 @@ def learn(
     model_key, imagine_key = jax.random.split(key)
     model, states, optimiser, model_metrics = _learn_model(learner, batch, config, key=model_key)
     learner = eqx.tree_at(lambda me: (me.model, me.optimisers["world_model"]), learner, (model, optimiser))
-    task, optimisers, metrics = _learn_behaviour(learner, states, ~batch.is_terminal, config, key=imagine_key)
-    learner = Learner(model, task, learner.optimisers | optimisers, learner.updates + 1)
-    return learner, model_metrics | {f"task/{name}": value for name, value in metrics.items()}
+    starts, alive = _starts(states, ~batch.is_terminal, config.starts, key=imagine_key)
+    task, optimisers, imagined, metrics = _learn_behaviour(learner, starts, alive, config, key=imagine_key)
+    safety, safety_metrics = learner.safety, dict[str, Array]()
+    if safety is not None and config.safety is not None:
+        safety, safety_metrics = learn_safety(
+            safety, model, imagined, starts, alive, config.safety, config.actor, config.critic,
+            key=jax.random.fold_in(imagine_key, 1),
+        )  # fmt: skip
+    learner = Learner(model, task, learner.optimisers | optimisers, learner.updates + 1, safety)
+    return learner, model_metrics | {f"task/{name}": value for name, value in metrics.items()} | safety_metrics
 
 
 def _learn_model(
@@ -95,8 +119,8 @@ def _learn_model(
     @eqx.filter_value_and_grad(has_aux=True)
     def loss(model: WorldModel) -> tuple[Array, tuple[dict[str, Array], State]]:
         first = model.rssm.initial(batch.is_first.shape[:1])
-        losses, states = model.losses(batch, first, key=key)
-        return sum((SCALES[name] * value for name, value in losses.items()), jnp.zeros(())), (losses, states)
+        losses, states = model.losses(batch, first, pictures=config.pictures, ahead=config.ahead > 0, key=key)
+        return total_loss(losses, config.events, config.ahead), (losses, states)
 
     (_, (losses, states)), gradient = loss(learner.model)
     model, optimiser, norm = update(config.world_model, learner.model, gradient, learner.optimisers["world_model"])
@@ -105,25 +129,31 @@ def _learn_model(
 
 
 def _learn_behaviour(
-    learner: Learner, states: State, alive: Bool[Array, "batch time"], config: LearnerConfig, *, key: PRNGKeyArray
-) -> tuple[ActorCritic, dict[str, Any], dict[str, Array]]:
-    draw, roll = jax.random.split(key)
-    if config.starts is not None and config.starts < alive.size:
-        states, alive = _some((states, alive), max(1, config.starts // len(alive)), key=draw)
-    starts, alive = jax.tree.map(lambda each: each.reshape(-1, *each.shape[2:]), (states, alive))
+    learner: Learner, starts: State, alive: Bool[Array, " batch"], config: LearnerConfig, *, key: PRNGKeyArray
+) -> tuple[ActorCritic, dict[str, Any], Imagined, dict[str, Array]]:
+    _, roll = jax.random.split(key)
     task, horizon = learner.task, config.behaviour.horizon
 
     def dream(actor: Actor) -> Imagined:
         return roll_out(learner.model, actor, starts, alive, horizon, learner.model.predict_reward, key=roll)
 
-    actor_gradient, critic_gradient, scale, metrics = gradients(task, dream)
-    actor, actor_state, norm = update(config.actor, task.actor, actor_gradient, learner.optimisers["actor"])
-    critic, critic_state, critic_norm = update(
-        config.critic, task.critic, critic_gradient, learner.optimisers["critic"]
-    )
-    task = eqx.tree_at(lambda me: (me.actor, me.critic, me.scale), task, (actor, critic, scale)).follow()
-    metrics |= {"actor_norm": norm, "critic_norm": critic_norm}
-    return task, {"actor": actor_state, "critic": critic_state}, metrics
+    taught = gradients(task, dream)
+    actor, actor_state, norm = update(config.actor, task.actor, taught.actor, learner.optimisers["actor"])
+    critic, critic_state, critic_norm = update(config.critic, task.critic, taught.critic, learner.optimisers["critic"])
+    task = eqx.tree_at(lambda me: (me.actor, me.critic, me.scale), task, (actor, critic, taught.scale)).follow()
+    metrics = taught.metrics | {"actor_norm": norm, "critic_norm": critic_norm}
+    return task, {"actor": actor_state, "critic": critic_state}, taught.imagined, metrics
+
+
+def _starts(
+    states: State, alive: Bool[Array, "batch time"], count: int | None, *, key: PRNGKeyArray
+) -> tuple[State, Bool[Array, " starts"]]:
+    """The states to imagine from, and whether an episode goes on there."""
+    draw, _ = jax.random.split(key)
+    if count is not None and count < alive.size:
+        states, alive = _some((states, alive), max(1, count // len(alive)), key=draw)
+    starts, alive = jax.tree.map(lambda each: each.reshape(-1, *each.shape[2:]), (states, alive))
+    return starts, alive
 
 
 def _some(rows: Any, count: int, *, key: PRNGKeyArray) -> Any:

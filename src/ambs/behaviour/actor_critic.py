@@ -19,6 +19,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ambs.behaviour.actor import Actor
 from ambs.behaviour.returns import ReturnScale, lambda_returns
+from ambs.behaviour.slow import follow
 from ambs.world_model.layers import MLP
 from ambs.world_model.numbers import BINS, TwoHot
 from ambs.world_model.sizes import Size
@@ -119,11 +120,7 @@ class ActorCritic(eqx.Module):
 
     def follow(self) -> ActorCritic:
         """The slow critic, one update later."""
-        decay = self.config.slow_decay
-        slow = jax.tree.map(
-            lambda old, new: decay * old + (1 - decay) * new if eqx.is_array(old) else old, self.slow, self.critic
-        )
-        return eqx.tree_at(lambda me: me.slow, self, slow)
+        return eqx.tree_at(lambda me: me.slow, self, follow(self.slow, self.critic, self.config.slow_decay))
 
 
 def weights(

@@ -7,7 +7,7 @@ summed up a time step at a time. Continuous actions learn by the gradient throug
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.behaviour.actor import Actor
-from ambs.behaviour.actor_critic import ActorCritic, Imagined, Lesson
+from ambs.behaviour.actor_critic import ActorCritic, Imagined
 from ambs.behaviour.returns import ReturnScale
 from ambs.shield.imagine import imagine
 from ambs.world_model.model import WorldModel
@@ -44,16 +44,29 @@ def roll_out(
     return Imagined(features, rolled.actions, rewards, cont, alive.astype(jnp.float32))
 
 
-def gradients(
-    behaviour: ActorCritic, dream: Callable[[Actor], Imagined]
-) -> tuple[Actor, Any, ReturnScale, dict[str, Array]]:
-    """The gradients of actor and critic, the new scale of returns, and metrics; `dream` rolls an actor out."""
+class Taught(NamedTuple):
+    """What a dream has taught."""
+
+    actor: Actor
+    """Gradient of the actor's loss."""
+    critic: Any
+    """Gradient of the critic's loss."""
+    scale: ReturnScale
+    """Of returns, with those of the dream."""
+    imagined: Imagined
+    """The dream."""
+    metrics: dict[str, Array]
+
+
+def gradients(behaviour: ActorCritic, dream: Callable[[Actor], Imagined]) -> Taught:
+    """What `dream`, which rolls an actor out, teaches actor and critic."""
     if behaviour.actor.discrete:
-        lesson, scale = behaviour.lesson(jax.lax.stop_gradient(dream(behaviour.actor)))
-        (loss, entropy), actor = _by_rows(ActorCritic.actor_loss, behaviour, lambda me: me.actor, lesson)
+        imagined = jax.lax.stop_gradient(dream(behaviour.actor))
+        lesson, scale = behaviour.lesson(imagined)
+        (loss, entropy), actor = by_rows(ActorCritic.actor_loss, behaviour, lambda me: me.actor, lesson)
     else:
-        (loss, (entropy, lesson, scale)), actor = _through_the_model(behaviour, dream)
-    (critic_loss, _), critic = _by_rows(
+        (loss, (entropy, lesson, scale, imagined)), actor = _through_the_model(behaviour, dream)
+    (critic_loss, _), critic = by_rows(
         lambda me, row: (me.critic_loss(row), ()), behaviour, lambda me: me.critic, jax.lax.stop_gradient(lesson)
     )
     metrics = {
@@ -63,42 +76,41 @@ def gradients(
         "scale": scale(behaviour.config.scale_limit),
         "entropy": entropy,
     }
-    return actor, critic, scale, metrics
+    return Taught(actor, critic, scale, jax.lax.stop_gradient(imagined), metrics)
 
 
 def _through_the_model(behaviour: ActorCritic, dream: Callable[[Actor], Imagined]) -> Any:
     @eqx.filter_value_and_grad(has_aux=True)
     def loss(actor: Actor) -> tuple[Array, Any]:
         acting = eqx.tree_at(lambda me: me.actor, behaviour, actor)
-        lesson, scale = acting.lesson(dream(actor))
+        imagined = dream(actor)
+        lesson, scale = acting.lesson(imagined)
         value, entropy = acting.actor_loss(lesson)
-        return value, (entropy, lesson, scale)
+        return value, (entropy, lesson, scale, imagined)
 
     return loss(behaviour.actor)
 
 
-def _by_rows(
-    loss: Callable[[ActorCritic, Lesson], tuple[Array, Any]],
-    behaviour: ActorCritic,
-    part: Callable[[ActorCritic], Any],
-    lesson: Lesson,
+def by_rows(
+    loss: Callable[[Any, Any], tuple[Array, Any]], learner: Any, part: Callable[[Any], Any], lesson: Any
 ) -> Any:
-    """The mean loss over the rows of a lesson, with its gradient for one part, a row at a time.
+    """The mean of `loss(learner, row)` over the rows of a lesson, with its gradient for one part, a row at a time.
 
     All rows at once would be the same numbers, and as many activations as do not fit a processor's cache.
     """
 
-    def one(row: Lesson) -> Any:
+    def one(row: Any) -> Any:
         @eqx.filter_value_and_grad(has_aux=True)
         def of(net: Any) -> tuple[Array, Any]:
-            return loss(eqx.tree_at(part, behaviour, net), row)
+            return loss(eqx.tree_at(part, learner, net), row)
 
-        return of(part(behaviour))
+        return of(part(learner))
 
-    def add(total: Any, row: Lesson) -> tuple[Any, None]:
+    def add(total: Any, row: Any) -> tuple[Any, None]:
         return jax.tree.map(jnp.add, total, one(row)), None
 
     shapes = jax.eval_shape(one, jax.tree.map(lambda each: each[0], lesson))
     nothing = jax.tree.map(lambda each: jnp.zeros(each.shape, each.dtype), shapes)
     total, _ = jax.lax.scan(add, nothing, lesson)
-    return jax.tree.map(lambda each: each / lesson.returns.shape[0], total)
+    rows = jax.tree.leaves(lesson)[0].shape[0]
+    return jax.tree.map(lambda each: each / rows, total)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from ambs.commands.train_ambs import AmbsOptions
 from ambs.commands.train_dreamer import DreamerOptions, train_dreamer
 from ambs.commands.train_tabular import TabularOptions, train_tabular
 from ambs.errors import AmbsError
@@ -23,41 +24,54 @@ class Train:
 
     dreamer: learns a world model in any environment, and a policy in its imagination. The same command with the same
     --run goes on with a run that was stopped; docs/run-folder.md says what is in the folder.
+
+    ambs: the same with a shield. It also learns a safe policy and safety critics, and before every action imagines what
+    would follow; where the formula is too likely to be broken, the safe policy acts instead.
     """
 
     env: tyro.conf.Positional[str] = "conveyor"
     """The world, by a name from `ambs envs`; for tabular conveyor, conveyor-figure1, conveyor-long-belt or
-    conveyor-hard, and for dreamer also any Gymnasium id (my_module:MyEnv-v0)."""
+    conveyor-hard, and for the others also any Gymnasium id (my_module:MyEnv-v0)."""
 
-    agent: Literal["tabular", "dreamer"] = "tabular"
+    agent: Literal["tabular", "dreamer", "ambs"] = "tabular"
     """Who learns."""
 
     formula: str | None = None
     """What to keep. For tabular P>=0.9 [ G<=30 !acid ] if not given, and a bare formula such as !acid is taken as that;
-    for dreamer a formula without P and G, the environment's own if not given."""
+    likewise for ambs, with the environment's own if not given; for dreamer a formula without P and G."""
 
     steps: int | None = None
-    """How many steps to act and learn; 6000 for tabular and 100000 for dreamer if not given."""
+    """How many steps to act and learn; 6000 for tabular and 100000 for the others if not given."""
+
+    test: str | None = None
+    """How the shield decides from traces: auto (the ladder for the formula's own threshold), A, B, C or paper; auto if
+    not given."""
 
     seed: int = 0
     """The seed of the world and of the agents."""
 
     run_dir: Annotated[Path | None, tyro.conf.arg(name="run")] = None
-    """The folder to write to; runs/ and the world's name if not given, with agent and seed for dreamer."""
+    """The folder to write to; runs/ and the world's name if not given, with agent and seed for dreamer and ambs."""
 
     json: Annotated[bool, tyro.conf.arg(name="json")] = False
     """Print the result as one JSON object."""
 
     tabular: tyro.conf.OmitArgPrefixes[TabularOptions] = field(default_factory=TabularOptions)
     dreamer: tyro.conf.OmitArgPrefixes[DreamerOptions] = field(default_factory=DreamerOptions)
+    ambs: tyro.conf.OmitArgPrefixes[AmbsOptions] = field(default_factory=AmbsOptions)
 
     def run(self) -> None:
+        if self.agent == "dreamer" and self.test is not None:
+            raise AmbsError("--test is how a shield decides, and the agent dreamer has none; add --agent ambs.")
+        if self.agent != "tabular":
+            _require_none(self.tabular, "tabular", self.agent)
+        if self.agent != "ambs":
+            _require_none(self.ambs, "ambs", self.agent)
         if self.agent == "tabular":
             _require_none(self.dreamer, "dreamer", self.agent)
             train_tabular(self, self.tabular)
         else:
-            _require_none(self.tabular, "tabular", self.agent)
-            train_dreamer(self, self.dreamer)
+            train_dreamer(self, self.dreamer, self.ambs if self.agent == "ambs" else None)
 
 
 def _require_none(options: Any, theirs: str, agent: str) -> None:

@@ -15,6 +15,7 @@ import tyro
 from rich.table import Table
 
 from ambs.commands.output import console, print_json, short
+from ambs.commands.train_ambs import AmbsOptions, shielded
 from ambs.commands.train_progress import display
 from ambs.errors import AmbsError
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DreamerOptions:
-    """Only for the agent dreamer."""
+    """Only for the agents dreamer and ambs."""
 
     option: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME=VALUE")] = ()
     """An option of the environment, e.g. observation=image; may be given several times."""
@@ -86,14 +87,17 @@ class DreamerOptions:
     """Whether to write event files for TensorBoard."""
 
 
-def train_dreamer(command: Train, options: DreamerOptions) -> None:
+def train_dreamer(command: Train, options: DreamerOptions, ambs: AmbsOptions | None) -> None:
+    """With `ambs`, the agent of that name."""
     # Slow to import, and the other commands do without.
     from ambs.runs.devices import keep_compiled
     from ambs.runs.dreamer import Interrupted, train
 
     config = configuration(command, options)
+    if ambs is not None:
+        config = shielded(config, command, ambs)
     keep_compiled()
-    folder = command.run_dir or Path("runs") / f"{re.sub(r'[/:]', '-', config.env)}-dreamer-s{config.seed}"
+    folder = command.run_dir or Path("runs") / f"{re.sub(r'[/:]', '-', config.env)}-{config.agent}-s{config.seed}"
     with warnings.catch_warnings():
         warnings.showwarning = _say  # type: ignore[assignment]
         try:
@@ -181,8 +185,11 @@ def _report(summary: dict[str, Any], folder: Path) -> None:
         ("best_return", "best return"),
         ("violations", "violations"),
         ("violations_per_1000_steps", "violations in 1,000 steps"),
+        ("override_rate", "share of actions overridden"),
         ("wall_seconds", "seconds"),
     ):
+        if key not in summary:
+            continue
         table.add_row(words, short(summary[key]))
     out.print(table)
     out.print(

@@ -27,10 +27,6 @@ class TabularOptions:
     map: Path | None = None
     """A text file with a map of your own, drawn as docs/conveyor.md explains."""
 
-    test: str | None = None
-    """How to decide from traces: auto (the ladder for the formula's own threshold), A, B, C or paper; auto if not
-    given."""
-
     explore_steps: int | None = None
     """How long what was never tried counts as safe; 2000 steps if not given."""
 
@@ -41,7 +37,7 @@ def train_tabular(command: Train, options: TabularOptions) -> None:
     from ambs.runs.tabular.figure import draw
     from ambs.runs.tabular.training import Settings, conveyor, open_world, train
 
-    given: dict[str, Any] = {"formula": command.formula, "steps": command.steps, "test": options.test}
+    given: dict[str, Any] = {"formula": command.formula, "steps": command.steps, "test": command.test}
     given |= {"explore_steps": options.explore_steps, "seed": command.seed}
     settings = Settings(**{name: value for name, value in given.items() if value is not None})
     env = open_world(command.env, options.map, settings.config.safe)

@@ -3,6 +3,7 @@
 from ambs.shield.classical import ClassicalShield as ClassicalShield
 from ambs.shield.criteria import CostCriterion as CostCriterion
 from ambs.shield.criteria import LabelCriterion as LabelCriterion
+from ambs.shield.criteria import TailedCriterion as TailedCriterion
 from ambs.shield.imagine import Trajectory as Trajectory
 from ambs.shield.imagine import imagine as imagine
 from ambs.shield.lookahead import LookaheadShield as LookaheadShield

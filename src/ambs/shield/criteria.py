@@ -7,27 +7,28 @@ already is, and not the action's doing.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.errors import AmbsError, FormulaError
 from ambs.logic import look_ahead, satisfies, syntax
 from ambs.shield.imagine import Trajectory
-from ambs.types import Tail
+from ambs.types import State, Tail
 
 
 @runtime_checkable
 class Criterion(Protocol):
-    """Judges one trace; `steps` is how many transitions it wants to see."""
+    """Judges one trace; `steps` is how many transitions it wants to see, and `key` for what it leaves to chance."""
 
     @property
     def steps(self) -> int: ...
 
-    def __call__(self, trajectory: Trajectory) -> Bool[Array, ""]: ...
+    def __call__(self, trajectory: Trajectory, *, key: PRNGKeyArray) -> Bool[Array, ""]: ...
 
 
 class LabelCriterion(eqx.Module):
@@ -52,12 +53,46 @@ class LabelCriterion(eqx.Module):
         assert steps is not None
         return steps
 
-    def __call__(self, trajectory: Trajectory) -> Bool[Array, ""]:
+    def __call__(self, trajectory: Trajectory, *, key: PRNGKeyArray | None = None) -> Bool[Array, ""]:
         labels = trajectory.predictions.labels
         ended = trajectory.predictions.cont < 0.5
         last = jnp.where(jnp.any(ended), jnp.argmax(ended), len(ended) - 1)
         time = jnp.minimum(jnp.arange(len(ended)), last)
         return satisfies(_from_the_next_state(self.path), {name: value[time] for name, value in labels.items()})
+
+
+class TailedCriterion(eqx.Module):
+    """`G<=T Ψ` from H imagined steps: their labels, and for the rest how likely a violation is from where they ended.
+
+    The trace is safe if states 1..H are, and a coin that falls so with probability 1 - q(s_H) says so; q(s) has to be
+    the probability of breaking Ψ within T-H steps of s. Then the share of safe traces is what full traces would give,
+    without bias. After an episode's end nothing more is asked.
+    """
+
+    path: syntax.PathFormula = eqx.field(static=True)
+    imagined: int = eqx.field(static=True)
+    tail: Callable[[State], Float[Array, ""]]
+
+    def __check_init__(self) -> None:
+        horizon = look_ahead(self.path)
+        if not isinstance(self.path, syntax.Globally) or horizon is None or self.path.steps.lower > 1:
+            raise FormulaError(f"a tail can be put to G<=n Ψ alone, and '{self.path}' is not of that form.")
+        if not 1 <= self.imagined < horizon:
+            raise AmbsError(
+                f"a look-ahead of {horizon} with {self.imagined} imagined steps leaves no tail; imagine from 1 to "
+                f"{horizon - 1} steps, or leave the tail out."
+            )
+
+    @property
+    def steps(self) -> int:
+        return self.imagined
+
+    def __call__(self, trajectory: Trajectory, *, key: PRNGKeyArray) -> Bool[Array, ""]:
+        near = dataclasses.replace(self.path, steps=syntax.Steps(0, self.imagined))  # type: ignore[type-var]
+        ended = jnp.any(trajectory.predictions.cont < 0.5)
+        violation = self.tail(jax.tree.map(lambda leaf: leaf[-1], trajectory.states))
+        safe = jax.random.uniform(key) >= violation
+        return LabelCriterion(near)(trajectory) & (ended | safe)
 
 
 class CostCriterion(eqx.Module):
@@ -99,7 +134,7 @@ class CostCriterion(eqx.Module):
     def steps(self) -> int:
         return self.imagined
 
-    def __call__(self, trajectory: Trajectory) -> Bool[Array, ""]:
+    def __call__(self, trajectory: Trajectory, *, key: PRNGKeyArray | None = None) -> Bool[Array, ""]:
         threshold = self.discount ** (self.horizon - 1) * self.violation_cost
         # A hair less, so that rounding does not pass a violation at step T itself.
         return self.cost(trajectory) < threshold * (1 - 1e-5)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ambs.errors import AmbsError, FormulaError, ModelError
 from ambs.logic import require_atoms, syntax
-from ambs.shield.criteria import CostCriterion, Criterion, LabelCriterion
+from ambs.shield.criteria import CostCriterion, Criterion, LabelCriterion, TailedCriterion
 from ambs.shield.stat_tests import StatTest
 from ambs.types import Model, Policy
 
@@ -51,7 +51,7 @@ def require_test(test: StatTest, formula: syntax.ProbabilityBound) -> None:
 def require_criterion(criterion: Criterion, formula: syntax.ProbabilityBound, model: Model) -> None:
     """The criterion judges what the formula says, by what the model predicts."""
     labels = getattr(model, "labels", None)
-    if isinstance(criterion, LabelCriterion) and labels is not None:
+    if isinstance(criterion, LabelCriterion | TailedCriterion) and labels is not None:
         require_atoms(formula, labels)
     if isinstance(criterion, CostCriterion):
         if not getattr(model, "has_costs", True):

@@ -140,7 +140,8 @@ class LookaheadShield(eqx.Module):
         """One imagined future: whether it satisfies the formula, and whether the model lost its mind."""
         watched = _Watched(self.model)
         trajectory = imagine(watched, self.task, state, self.criterion.steps, key=key, first_action=proposed)
-        return self.criterion(trajectory), jnp.any(jnp.isnan(trajectory.predictions.cont))
+        judge = jax.random.fold_in(key, self.criterion.steps)
+        return self.criterion(trajectory, key=judge), jnp.any(jnp.isnan(trajectory.predictions.cont))
 
 
 class _Watched(eqx.Module):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 
 import equinox as eqx
 import jax
@@ -16,19 +17,22 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ambs.world_model.chunks import in_chunks
 from ambs.world_model.convolutions import ConvDecoder, ConvEncoder, halvings
+from ambs.world_model.grids import GridEncoder
 from ambs.world_model.layers import MLP, Dense
 from ambs.world_model.parts import Part
 from ambs.world_model.patches import PatchDecoder, PatchEncoder
 
 
 class Encoder(eqx.Module):
-    """An image network a picture, one stack of dense layers for everything else, side by side."""
+    """A network a picture and a grid, one stack of dense layers for everything else, side by side."""
 
     images: dict[str, PatchEncoder | ConvEncoder]
+    grids: dict[str, GridEncoder]
     dense: list[Dense]
     # In this order and no other: a dictionary that passes through `jit` comes back sorted.
     pictures: tuple[Part, ...] = eqx.field(static=True)
     padded: tuple[tuple[int, int, int], ...] = eqx.field(static=True)
+    boards: tuple[str, ...] = eqx.field(static=True)
     flat: tuple[str, ...] = eqx.field(static=True)
     embedding: int = eqx.field(static=True)
 
@@ -44,18 +48,20 @@ class Encoder(eqx.Module):
     ) -> None:
         self.pictures = tuple(part for part in parts if part.kind == "image")
         self.padded = tuple(pad(part.image, images) for part in self.pictures)
-        others = [part for part in parts if part.kind != "image"]
-        keys = jax.random.split(key, len(self.pictures) + layers)
+        grids = [part for part in parts if part.kind == "grid"]
+        others = [part for part in parts if part.kind not in ("image", "grid")]
+        keys = iter(jax.random.split(key, len(self.pictures) + len(grids) + layers))
         self.images = {
-            part.key: _image_encoder(images, shape, depth, key=k)
-            for part, shape, k in zip(self.pictures, self.padded, keys, strict=False)
+            part.key: _image_encoder(images, shape, depth, key=next(keys))
+            for part, shape in zip(self.pictures, self.padded, strict=True)
         }
+        self.grids = {part.key: GridEncoder(part.image, units=units, layers=layers, key=next(keys)) for part in grids}
+        self.boards = tuple(part.key for part in grids)
         self.flat = tuple(part.key for part in others)
         widths = [sum(part.size for part in others), *[units] * layers] if others else []
-        self.dense = [
-            Dense(a, b, key=k) for a, b, k in zip(widths, widths[1:], keys[len(self.pictures) :], strict=False)
-        ]
-        self.embedding = sum(net.features for net in self.images.values()) + (units if others else 0)
+        self.dense = [Dense(a, b, key=next(keys)) for a, b in pairwise(widths)]
+        nets = [*self.images.values(), *self.grids.values()]
+        self.embedding = sum(net.features for net in nets) + (units if others else 0)
 
     def __call__(self, seen: Mapping[str, Float[Array, "..."]]) -> Float[Array, "*shape embedding"]:
         """`seen` as `Part.prepare` gives it."""
@@ -63,6 +69,7 @@ class Encoder(eqx.Module):
             self._picture(seen[part.key], self.images[part.key], shape)
             for part, shape in zip(self.pictures, self.padded, strict=True)
         ]
+        out += [self.grids[key](seen[key]) for key in self.boards]
         if self.flat:
             x = jnp.concatenate([seen[key] for key in self.flat], axis=-1)
             for layer in self.dense:
@@ -82,7 +89,7 @@ class Encoder(eqx.Module):
 
 
 class Decoder(eqx.Module):
-    """From the features of a state to each part: pixel values, logits of binary parts, symlog values of vectors."""
+    """From the features of a state to each part: pixel values, logits of zeros and ones, symlog values of vectors."""
 
     images: dict[str, PatchDecoder | ConvDecoder]
     others: dict[str, MLP]
@@ -107,7 +114,7 @@ class Decoder(eqx.Module):
             if part.kind == "image"
         }
         self.others = {
-            part.key: MLP(features, (part.size,), units=units, layers=layers, key=keys[part.key])
+            part.key: MLP(features, _extent(part), units=units, layers=layers, key=keys[part.key])
             for part in parts
             if part.kind != "image"
         }
@@ -116,9 +123,9 @@ class Decoder(eqx.Module):
         return {part.key: self._guess(part, features) for part in self.parts}
 
     def loss(
-        self, features: Float[Array, "*shape features"], seen: Mapping[str, Float[Array, "..."]]
+        self, features: Float[Array, "*shape features"], seen: Mapping[str, Float[Array, "..."]], pictures: float = 1.0
     ) -> Float[Array, "*shape"]:
-        """-ln p(x | s) up to constants, summed over the pixels and numbers of all parts."""
+        """-ln p(x | s) up to constants, summed over the pixels and numbers of all parts; pictures weigh as told."""
         shape = features.shape[:-1]
         flat = features.reshape(-1, features.shape[-1])
         total = jnp.zeros(len(flat))
@@ -126,7 +133,7 @@ class Decoder(eqx.Module):
             target = seen[part.key]
             target = target.reshape(-1, *target.shape[len(shape) :])
             loss = partial(self._loss, part)
-            total = total + (in_chunks(loss, flat, target) if part.kind == "image" else loss(flat, target))
+            total = total + (pictures * in_chunks(loss, flat, target) if part.kind == "image" else loss(flat, target))
         return total.reshape(shape)
 
     def _guess(self, part: Part, features: Float[Array, "*shape features"]) -> Float[Array, "..."]:
@@ -139,12 +146,25 @@ class Decoder(eqx.Module):
         self, part: Part, features: Float[Array, "rows features"], target: Float[Array, "rows ..."]
     ) -> Float[Array, " rows"]:
         guess = self._guess(part, features).astype(jnp.float32)
-        if part.kind == "binary":
+        if part.kind == "image":
+            # DreamerV3 centres pictures on a half, so that nothing is the mean grey.
+            each = (guess + 0.5 - target) ** 2 * weight_of(part)
+        elif part.kind in ("grid", "binary"):
             each = jax.nn.softplus(guess) - guess * target
         else:
-            # DreamerV3 centres pictures on a half, so that nothing is the mean grey.
-            each = (guess + (0.5 if part.kind == "image" else 0.0) - target) ** 2
+            each = (guess - target) ** 2
         return each.sum(axis=tuple(range(1, each.ndim)))
+
+
+def _extent(part: Part) -> tuple[int, ...]:
+    return part.image if part.kind == "grid" else (part.size,)
+
+
+def weight_of(part: Part) -> float:
+    """How much a pixel counts: 1 in pictures of 64×64 and more; in smaller ones more, for each shows a larger part of
+    what there is, and their sum would weigh next to nothing beside the other losses."""
+    rows, columns, _ = part.image
+    return max(1.0, 64 * 64 / (rows * columns))
 
 
 def pad(shape: tuple[int, int, int], images: str) -> tuple[int, int, int]:

@@ -33,6 +33,20 @@ SCALES = {
     "dynamics": 0.5,
     "representation": 0.1,
 }
+EVENTS = ("reward", "continue", "cost", "safety")
+
+
+def total_loss(losses: Mapping[str, Float[Array, ""]], events: float = 1.0, ahead: float = 0.0) -> Float[Array, ""]:
+    """The sum that is minimised; with weights of 1 and 0 the paper's.
+
+    Args:
+        losses: As `WorldModel.losses` gives them.
+        events: How much more what is rare and matters most counts: rewards, costs, ends. In a sum over hundreds of
+            cells or thousands of pixels it drowns.
+        ahead: How much events count that are to be foreseen, beside those that have been seen.
+    """
+    scales = SCALES | {name: events * SCALES[name] for name in EVENTS} | {"ahead": events * ahead}
+    return sum((scales[name] * value for name, value in losses.items()), jnp.zeros(()))
 
 
 class Sequences(NamedTuple):
@@ -141,23 +155,42 @@ class WorldModel(eqx.Module):
         states, posteriors = jax.tree.map(lambda each: jnp.swapaxes(each, 0, 1), out)
         return states, posteriors
 
-    def losses(self, batch: Sequences, start: State, *, key: PRNGKeyArray) -> tuple[dict[str, Array], State]:
-        """Each loss, averaged over batch and time, and the states that were inferred."""
+    def losses(
+        self, batch: Sequences, start: State, *, pictures: float = 1.0, ahead: bool = False, key: PRNGKeyArray
+    ) -> tuple[dict[str, Array], State]:
+        """Each loss, averaged over batch and time, and the states that were inferred; `pictures` is their weight in the
+        loss of the observation.
+
+        With `ahead`, also the losses of the heads, summed up, on states drawn without seeing. In the states that the
+        paper teaches them on, an event has been seen already; those that are imagined only foresee it, and there they
+        would have learned nothing: imagined futures would be far too safe.
+        """
         seen = self.prepare(batch.obs)
         states, posteriors = self.follow(batch, seen, start, key=key)
-        features = states.features
-        dynamics, representation = balanced_kl(posteriors, self.rssm.prior(states.h))
+        features, prior = states.features, self.rssm.prior(states.h)
+        dynamics, representation = balanced_kl(posteriors, prior)
         each = {
-            "observation": self.decoder.loss(features, seen),
+            "observation": self.decoder.loss(features, seen, pictures),
+            **self._event_losses(features, batch),
+            "dynamics": dynamics,
+            "representation": representation,
+        }
+        if ahead:
+            drawn = prior.sample(key=jax.random.fold_in(key, 1)).astype(states.z.dtype)
+            foreseen = self._event_losses(State(states.h, drawn).features, batch)
+            # Of its first row a sequence knows nothing before it is seen.
+            each["ahead"] = sum(foreseen.values(), jnp.zeros(())) * (jnp.arange(batch.cost.shape[1]) > 0)[None]
+        return {name: loss.mean() for name, loss in each.items()}, states
+
+    def _event_losses(
+        self, features: Float[Array, "batch time features"], batch: Sequences
+    ) -> dict[str, Float[Array, "batch time"]]:
+        return {
             "reward": TwoHot(self.reward(features)).loss(batch.reward),
             "continue": _bernoulli_loss(self.continuation(features), ~batch.is_terminal),
             "cost": TwoHot(self.cost(features)).loss(batch.cost),
             "safety": _bernoulli_loss(self.safety(features), batch.cost <= 0),
-            "dynamics": dynamics,
-            "representation": representation,
         }
-        assert each.keys() == SCALES.keys()
-        return {name: loss.mean() for name, loss in each.items()}, states
 
 
 def _bernoulli_loss(logits: Float[Array, "*shape"], target: Bool[Array, "*shape"]) -> Float[Array, "*shape"]:

@@ -1,10 +1,12 @@
 """What an observation is made of, from its Gymnasium space: images, grids of zeros and ones, vectors.
 
     image     a Box of bytes with sides of 8 to 256 pixels    /255, image network, squared error
+    grid      an array of such sides of zeros and ones         convolution and MLP, cross-entropy
     binary    any other array whose values are 0 or 1          flattened, MLP, cross-entropy
     vector    any other array of numbers                       flattened, symlog, MLP, squared error
 
-Images are [rows, columns], [rows, columns, channels] or, with less than 8 channels, [channels, rows, columns].
+Images and grids are [rows, columns], [rows, columns, channels] or, with less than 8 channels, [channels, rows,
+columns].
 
 A Discrete is a binary vector with a single one. A Dict has a part a key; anything else is the one part "".
 """
@@ -26,6 +28,8 @@ from ambs.errors import AmbsError
 from ambs.world_model.numbers import symlog
 
 LEAST_SIDE, MOST_SIDE = 8, 256
+# A grid is looked at cell by cell; from here on that costs more than it helps.
+MOST_CELLS = 64
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Part:
 
     key: str
     kind: str
-    """"image", "binary" or "vector"."""
+    """"image", "grid", "binary" or "vector"."""
     shape: tuple[int, ...]
     """As the environment gives it; () for a choice."""
     choices: int = 0
@@ -46,7 +50,7 @@ class Part:
 
     @property
     def image(self) -> tuple[int, int, int]:
-        """Rows, columns and channels of an image, whatever the order that the environment gives them in."""
+        """Rows, columns and channels of an image or a grid, whatever the order that the environment gives them in."""
         if self._channels_first:
             return self.shape[1], self.shape[2], self.shape[0]
         rows, columns, *channels = self.shape
@@ -61,9 +65,10 @@ class Part:
         """Raw numbers to what the encoder reads and the decoder is to give back, time and batch in front."""
         if self.choices:
             return jax.nn.one_hot(raw, self.choices)
-        if self.kind == "image":
+        if self.kind in ("image", "grid"):
             ordered = jnp.moveaxis(raw, -3, -1) if self._channels_first else raw
-            return ordered.reshape(*raw.shape[: raw.ndim - len(self.shape)], *self.image).astype(jnp.float32) / 255
+            plane = ordered.reshape(*raw.shape[: raw.ndim - len(self.shape)], *self.image).astype(jnp.float32)
+            return plane / 255 if self.kind == "image" else plane
         flat = raw.reshape(*raw.shape[: raw.ndim - len(self.shape)], self.size).astype(jnp.float32)
         return flat if self.kind == "binary" else symlog(flat)
 
@@ -87,19 +92,27 @@ def _part(key: str, space: spaces.Space[Any]) -> Part:
             raise AmbsError(f"the observation is {space}, and choices have to be counted from 0.")
         return Part(key, "binary", (), int(space.n))
     if isinstance(space, spaces.MultiBinary):
-        return Part(key, "binary", tuple(space.shape))
+        return _bits(key, tuple(space.shape))
     if isinstance(space, spaces.Box):
-        if _is_image(space):
+        if space.dtype == np.uint8 and _goes_to(255, space) and _is_plane(space.shape):
             return _image(key, space)
-        binary = bool(np.all(space.low == 0) and np.all(space.high == 1)) and space.dtype in (np.uint8, np.int8, bool)
-        return Part(key, "binary" if binary else "vector", space.shape)
+        if space.dtype in (np.uint8, np.int8, bool) and _goes_to(1, space):
+            return _bits(key, space.shape)
+        return Part(key, "vector", space.shape)
     raise AmbsError(f"the observation has a part {space}, and a world model takes Box, Discrete and MultiBinary.")
 
 
-def _is_image(space: spaces.Box) -> bool:
-    """Bytes in a plane that is more than a few pixels high and wide."""
-    in_bytes = space.dtype == np.uint8 and bool(np.all(space.low == 0) and np.all(space.high == 255))
-    return in_bytes and len(space.shape) in (2, 3) and min(Part("", "image", space.shape).image[:2]) >= LEAST_SIDE
+def _bits(key: str, shape: tuple[int, ...]) -> Part:
+    return Part(key, "grid" if _is_plane(shape) and max(shape) <= MOST_CELLS else "binary", shape)
+
+
+def _goes_to(most: int, space: spaces.Box) -> bool:
+    return bool(np.all(space.low == 0) and np.all(space.high == most))
+
+
+def _is_plane(shape: tuple[int, ...]) -> bool:
+    """More than a few pixels or cells high and wide."""
+    return len(shape) in (2, 3) and min(Part("", "image", shape).image[:2]) >= LEAST_SIDE
 
 
 def _image(key: str, space: spaces.Box) -> Part:

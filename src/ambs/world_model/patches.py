@@ -69,6 +69,8 @@ class PatchDecoder(eqx.Module):
     enter: Linear
     layers: list[Dense]
     out: Linear
+    # What is the same in all pictures, a place each: the layers are the same for all places, and learn that slowly.
+    always: Float[Array, "side side channels"]
     patches: tuple[int, ...] = eqx.field(static=True)
     width: int = eqx.field(static=True)
 
@@ -84,13 +86,15 @@ class PatchDecoder(eqx.Module):
             for patch, a, b, k in zip(self.patches, widths, widths[1:], keys[1:], strict=False)
         ]
         self.out = Linear(widths[-1], self.patches[-1] ** 2 * channels, key=keys[-1])
+        self.always = jnp.zeros((side, side, channels))
 
     def __call__(self, x: Float[Array, "*shape inputs"]) -> Float[Array, "*shape side side channels"]:
         x = self.enter(x)
         x = x.reshape(*x.shape[:-1], LEAST, LEAST, self.width)
         for patch, layer in zip(self.patches, self.layers, strict=False):
             x = _scatter_patches(layer(x), patch)
-        return _scatter_patches(self.out(x), self.patches[-1])
+        image = _scatter_patches(self.out(x), self.patches[-1])
+        return image + jnp.broadcast_to(self.always.astype(image.dtype), image.shape)
 
 
 def _gather_patches(x: Float[Array, "*shape rows columns channels"], patch: int) -> Float[Array, "..."]:

@@ -69,10 +69,16 @@ class Poisoned(Conveyor):
 
 
 class Fickle(Conveyor):
-    """A conveyor that pays no heed to its seed."""
+    """A conveyor that pays no heed to its seed: every episode begins with another bit turned."""
+
+    resets = 0
 
     def reset(self, *, seed=None, options=None):
-        return super().reset(options=options)
+        observation, info = super().reset(options=options)
+        Fickle.resets += 1
+        observation = observation.copy()
+        observation.flat[Fickle.resets % observation.size] ^= 1
+        return observation, info
 
 
 class Brief(Conveyor):

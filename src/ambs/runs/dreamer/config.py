@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ambs.agents.learner import LearnerConfig
 from ambs.agents.optimiser import OptimiserConfig
+from ambs.agents.safety import SafetyConfig
+from ambs.agents.shielding import ShieldConfig
 from ambs.behaviour.actor_critic import BehaviourConfig
 from ambs.errors import AmbsError, positive_integer, probability
 from ambs.world_model.sizes import size
 
 # Of the run; what the paper has of the learner is `LearnerConfig`'s own defaults.
 PAPER = {"length": 64, "train_ratio": 64.0}
+
+
+def with_safety(learner: LearnerConfig, look_ahead: int = 30) -> LearnerConfig:
+    """The learner of AMBS: with a safe policy, and critics that learn as fast as that of the task policy does."""
+    return replace(learner, safety=SafetyConfig(look_ahead, critics=learner.critic))
 
 
 def cpu_learner(name: str = "nano") -> LearnerConfig:
@@ -25,7 +32,7 @@ def cpu_learner(name: str = "nano") -> LearnerConfig:
     step = OptimiserConfig(3e-4, 1e-5, 100.0)
     return LearnerConfig(
         size=name, world_model=OptimiserConfig(2e-3, 1e-8, 1000.0), actor=step, critic=step, starts=128,
-        behaviour=BehaviourConfig(entropy=3e-3),
+        pictures=30.0, events=30.0, ahead=1.0, behaviour=BehaviourConfig(entropy=3e-3),
     )  # fmt: skip
 
 
@@ -66,6 +73,8 @@ class RunConfig:
     tensorboard: bool = True
     """Whether to write event files for TensorBoard beside the rows of metrics."""
     learner: LearnerConfig = field(default_factory=cpu_learner)
+    shield: ShieldConfig | None = None
+    """How actions are shielded; not at all, if not given. AMBS is this, and a learner with `safety`."""
 
     def __post_init__(self) -> None:
         for name in ("steps", "envs", "batch", "length", "capacity", "log_every", "checkpoint_every"):
@@ -75,6 +84,8 @@ class RunConfig:
             raise AmbsError(f"the seed is {self.seed}, and has to be from 0 to 2^32 - 1.")
         _require_options(self.env_options)
         _require_learnable(self.learner)
+        if self.shield is not None:
+            _require_shieldable(self.learner, self.shield)
         if self.prefill < self.length * self.envs:
             raise AmbsError(
                 f"prefill is {self.prefill}, and the first batch needs {self.length * self.envs} steps: sequences of "
@@ -85,6 +96,11 @@ class RunConfig:
                 f"capacity is {self.capacity}, and has to hold at least {self.length * self.envs} steps: a sequence "
                 f"of {self.length} from each of {self.envs} environments."
             )
+
+    @property
+    def agent(self) -> str:
+        """What the agent is called: ambs, or dreamer without a shield."""
+        return "dreamer" if self.shield is None else "ambs"
 
     @property
     def steps_per_update(self) -> float:
@@ -116,6 +132,17 @@ def _require_learnable(learner: LearnerConfig) -> None:
     probability("discount", learner.behaviour.discount)
     if not (math.isfinite(learner.behaviour.entropy) and learner.behaviour.entropy >= 0):
         raise AmbsError(f"entropy is {learner.behaviour.entropy:g}, and has to be a number of at least 0.")
+
+
+def _require_shieldable(learner: LearnerConfig, shield: ShieldConfig) -> None:
+    if learner.safety is None:
+        raise AmbsError("a run with a shield learns what the shield needs: give the learner a SafetyConfig.")
+    horizon, look_ahead = learner.behaviour.horizon, learner.safety.look_ahead
+    if look_ahead < horizon and shield.criterion not in ("rollout", "recover"):
+        raise AmbsError(
+            f"the shield looks {look_ahead} steps ahead, and {horizon} are imagined: look at least as far ahead, "
+            "imagine fewer steps, or take the criterion rollout."
+        )
 
 
 def _require_positive(name: str, value: Any) -> None:

@@ -31,6 +31,10 @@ class Counters:
     updates: int = 0
     episodes: int = 0
     violations: int = 0
+    shielded: int = 0
+    """Steps whose action the shield has judged."""
+    overrides: int = 0
+    """Those of them in which the safe policy took over."""
     best_return: float | None = None
     recent: list[float] = field(default_factory=list)
     """The last returns, a hundred at most."""

@@ -21,11 +21,13 @@ from safetensors.numpy import load_file
 from ambs.agents.learner import Learner, learn
 from ambs.agents.placement import Placement
 from ambs.agents.player import ActionCodec, act, nothing_yet
+from ambs.agents.shielding import act_shielded
 from ambs.envs.vector import Batch, VectorEnv
 from ambs.errors import AmbsError
 from ambs.replay import Ring
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.dreamer.counters import Counters, Scorer
+from ambs.runs.dreamer.decisions import Decisions
 from ambs.runs.dreamer.interruption import Interrupted, Interruption
 from ambs.runs.dreamer.margin import interval_for, margin_for
 from ambs.runs.dreamer.position import Position
@@ -62,6 +64,7 @@ class Run:
         self.rng = np.random.default_rng(config.seed)
         self.counters, self.scorer = Counters(), Scorer(config.envs)
         self.tally: Tally | None = None
+        self.decisions = Decisions()
         self.placement = Placement(config.batch)
         self.learner = self.placement.copy(
             _create(self.parts, self.codec.size, config.learner, discrete=self.codec.discrete, key=self._next_key())
@@ -98,7 +101,7 @@ class Run:
             clock = now
             if _due(before, counters.steps, config.log_every):
                 self._report(row_began)
-                self.tally = None
+                self.tally, self.decisions = None, Decisions()
                 row_began = (time.monotonic(), counters.steps)
             if _due(before, counters.steps, self.checkpoint_every):
                 self.save()
@@ -125,6 +128,7 @@ class Run:
             "replay": self.ring.written,
             "rng": self.rng.bit_generator.state,
             "tally": None if self.tally is None else self.tally.as_json(),
+            "decisions": self.decisions.as_json(),
         }
         save(self.folder.checkpoints, self.counters.steps, self._tree(), extra)
         self.checkpoint_step = self.counters.steps
@@ -150,6 +154,7 @@ class Run:
         self.counters = Counters(**extra["counters"])
         self.rng.bit_generator.state = extra["rng"]
         self.tally = None if extra["tally"] is None else Tally.from_json(extra["tally"])
+        self.decisions = Decisions(**extra["decisions"])
         under_way = dict(extra["episodes_under_way"])
         if self.position.go_back(tree, under_way.pop("numbers"), self.vec, self.ring, self.codec):
             self.scorer = Scorer.from_json(under_way)
@@ -166,17 +171,29 @@ class Run:
         if self.counters.steps < self.config.prefill:
             position.action = self.codec.random(self.rng, self.config.envs)
         else:
-            seen = {key: jnp.asarray(value) for key, value in as_parts(position.batch.obs).items()}
-            action, position.memory = act(
-                self.learner.model, self.learner.task.actor, position.memory, seen,
-                jnp.asarray(position.batch.is_first), key=self._next_key(),
-            )  # fmt: skip
-            position.action = np.asarray(action)
+            self._act()
             self._require_sound_policy()
         position.batch = self.vec.step(self.codec.decode(position.action))
         self._require_sound(position.batch)
         for episode in self.scorer.add(position.batch, self.counters):
             self.log.score(self.counters.steps, **dataclasses.asdict(episode))
+
+    def _act(self) -> None:
+        """The agent's action in every environment; with its shield, if that has begun."""
+        position, config = self.position, self.config
+        seen = {key: jnp.asarray(value) for key, value in as_parts(position.batch.obs).items()}
+        first, key = jnp.asarray(position.batch.is_first), self._next_key()
+        if config.shield is None or self.counters.steps < config.prefill + config.shield.after:
+            _, position.memory = act(self.learner.model, self.learner.task.actor, position.memory, seen, first, key=key)
+        else:
+            assert config.learner.safety is not None
+            _, position.memory, decision = act_shielded(
+                self.learner, config.shield, config.learner.safety.look_ahead, position.memory, seen, first, key=key
+            )
+            self.decisions.add(decision)
+            self.counters.shielded += config.envs
+            self.counters.overrides += int(np.asarray(decision.overridden).sum())
+        position.action = np.asarray(position.memory.action)
 
     def _learn_what_is_due(self, progress: Progress) -> None:
         """Gradient steps until as many steps have been replayed as the train ratio asks for."""
@@ -201,7 +218,7 @@ class Run:
         score = {"return": mean} if (mean := counters.mean_return(20)) is not None else {}
         means = {} if self.tally is None else self.tally.means()
         speed = {"steps_per_second": (counters.steps - steps) / max(time.monotonic() - then, 1e-9)}
-        self.log.metrics(counters.steps, {**means, **own, **score, **speed})
+        self.log.metrics(counters.steps, {**means, **self.decisions.means(), **own, **score, **speed})
 
     def _require_finite(self) -> None:
         broken = None if self.tally is None else self.tally.first_broken()

@@ -32,6 +32,9 @@ from ambs.world_model.parts import parts_of
 # Of everything that is learned, what acting needs.
 _ACTING = (".model", ".task.actor")
 
+# Options that older runs do not have; what they are if not given is as it was before there were any.
+_ADDED = frozenset({"env_options", "pictures", "events", "ahead", "safety", "shield"})
+
 # A training run removes old checkpoints: the one just found may be gone, and a newer one is there then.
 _ATTEMPTS = 3
 
@@ -89,18 +92,21 @@ def config_of(path: Path) -> RunConfig:
         _require_dreamer(path, "tabular")
     values = read_config(path)
     _require_dreamer(path, values.pop("agent", "dreamer"))
-    return rebuilt(RunConfig, {"env_options": {}, **values}, f"{path / 'config.json'}")
+    return rebuilt(RunConfig, values, f"{path / 'config.json'}")
 
 
 def rebuilt(kind: type[Any], values: Mapping[str, Any], where: str) -> Any:
-    """A dataclass from what `dataclasses.asdict` and JSON made of it, nested ones by their type hints."""
+    """A dataclass from what `dataclasses.asdict` and JSON made of it, nested ones by their type hints.
+
+    Options that the version that made the run did not know yet are what was meant then.
+    """
     hints = typing.get_type_hints(kind)
-    names = [field.name for field in dataclasses.fields(kind)]
-    for name in [*names, *values]:
-        if name not in values or name not in names:
-            problem = "lacks" if name not in values else "has"
+    known = {field.name: field for field in dataclasses.fields(kind)}
+    for name in [*known, *values]:
+        if name not in known or (name not in values and name not in _ADDED):
+            problem = "has" if name in values else "lacks"
             raise AmbsError(f'{where} {problem} the option "{name}": the run was made by another version of ambs.')
-    return kind(**{name: _value(hints[name], values[name], where) for name in names})
+    return kind(**{name: _value(hints[name], values[name], where) for name in known if name in values})
 
 
 def _value(hint: Any, value: Any, where: str) -> Any:
@@ -115,8 +121,8 @@ def _value(hint: Any, value: Any, where: str) -> Any:
 
 
 def _require_dreamer(path: Path, agent: Any) -> None:
-    if agent != "dreamer":
-        raise AmbsError(f"{path} is a run of the {agent} agent; only those of the agent dreamer can be loaded.")
+    if agent not in ("dreamer", "ambs"):
+        raise AmbsError(f"{path} is a run of the {agent} agent; only those of dreamer and ambs can be loaded.")
 
 
 def _only(tree: Any, prefixes: tuple[str, ...]) -> Any:

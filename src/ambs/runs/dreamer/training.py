@@ -70,7 +70,7 @@ def _require_learnable(vec: VectorEnv) -> None:
 
 def _options(config: RunConfig) -> dict[str, Any]:
     """The configuration as it is saved; without options of the environment if there are none, as in older runs."""
-    options = {"agent": "dreamer", **dataclasses.asdict(config)}
+    options = {"agent": config.agent, **dataclasses.asdict(config)}
     if not config.env_options:
         del options["env_options"]
     return options
@@ -99,7 +99,7 @@ def _summarise(config: RunConfig, counters: Counters, path: Path) -> dict[str, A
     """The run in a few numbers, which stay in its folder."""
     summary = {
         "env": config.env,
-        "agent": "dreamer",
+        "agent": config.agent,
         "size": config.learner.size,
         "seed": config.seed,
         "steps": counters.steps,
@@ -112,5 +112,10 @@ def _summarise(config: RunConfig, counters: Counters, path: Path) -> dict[str, A
         "wall_seconds": round(counters.wall_seconds, 1),
         "cpu_seconds": round(counters.cpu_seconds, 1),
     }
+    if config.shield is not None:
+        summary |= {
+            "criterion": config.shield.criterion,
+            "override_rate": round(counters.overrides / max(1, counters.shielded), 4),
+        }
     write_text(path / "summary.json", json.dumps(summary, indent=2) + "\n")
     return summary

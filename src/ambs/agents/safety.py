@@ -1,0 +1,125 @@
+"""What AMBS learns besides: a safe policy to fall back on, and critics that tell how safe the task policy is.
+
+All of it in imagination: the critics from the very trajectories that taught the task policy, the safe policy from
+trajectories of its own, with cost in the place of reward.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from ambs.agents.optimiser import OptimiserConfig, start, update
+from ambs.behaviour.actor import Actor
+from ambs.behaviour.actor_critic import ActorCritic, BehaviourConfig, Imagined, weights
+from ambs.behaviour.dreaming import by_rows, gradients, roll_out
+from ambs.behaviour.safety_critics import CostLesson, SafetyCritics
+from ambs.behaviour.violation_critic import ViolationCritic
+from ambs.errors import AmbsError, positive_integer
+from ambs.world_model.model import WorldModel
+from ambs.world_model.rssm import State
+from ambs.world_model.sizes import Size
+
+
+@dataclass(frozen=True)
+class SafetyConfig:
+    """The paper's table of AMBS, as far as learning goes; the safe policy has the task policy's table."""
+
+    look_ahead: int = 30
+    """T: how far the shield will look, and so how far beyond the imagined H steps the critics have to."""
+    violation_cost: float = 10.0
+    """C, what breaking the formula costs."""
+    critics: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(3e-5, 1e-5, 100.0))
+
+    def __post_init__(self) -> None:
+        positive_integer("the look-ahead", self.look_ahead)
+        if not self.violation_cost > 0:
+            raise AmbsError(f"a violation costs {self.violation_cost:g}, and it has to cost more than 0.")
+
+
+class Safety(eqx.Module):
+    """The safe policy with its critic, the twin safety critics, and the finite-horizon critic."""
+
+    policy: ActorCritic
+    critics: SafetyCritics
+    violation: ViolationCritic
+    optimisers: dict[str, Any]
+
+    @classmethod
+    def create(
+        cls, features: int, actions: int, size: Size, behaviour: BehaviourConfig, config: SafetyConfig,
+        actor: OptimiserConfig, critic: OptimiserConfig, *, discrete: bool, key: PRNGKeyArray,
+    ) -> Safety:  # fmt: skip
+        keys = jax.random.split(key, 3)
+        policy = ActorCritic(features, actions, size, behaviour, discrete=discrete, key=keys[0])
+        critics = SafetyCritics(features, size, behaviour, most=config.violation_cost, key=keys[1])
+        beyond = max(1, config.look_ahead - behaviour.horizon)
+        violation = ViolationCritic(features, beyond, size, decay=behaviour.slow_decay, key=keys[2])
+        optimisers = {
+            "actor": start(actor, policy.actor),
+            "critic": start(critic, policy.critic),
+            "critics": start(config.critics, critics.twins),
+            "violation": start(config.critics, violation.net),
+        }
+        return cls(policy, critics, violation, optimisers)
+
+
+def goes_on(safe: Float[Array, "*shape"], cont: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    """The probability that a state is safe and not the last, from those that it is safe and that it is not the last.
+
+    The greatest that they allow: were they taken for independent, half of the futures in which an uncertain end might
+    be a violation would be counted as ended in safety.
+    """
+    return jnp.minimum(safe, cont)
+
+
+def learn_safety(
+    safety: Safety, model: WorldModel, imagined: Imagined, starts: State, alive: Bool[Array, " batch"],
+    config: SafetyConfig, actor: OptimiserConfig, critic: OptimiserConfig, *, key: PRNGKeyArray,
+) -> tuple[Safety, dict[str, Array]]:  # fmt: skip
+    """One gradient step of all; `imagined` is what the task policy did, and the safe policy imagines from `starts`."""
+    safety, critic_metrics = _learn_critics(safety, model, imagined, config)
+    policy, horizon = safety.policy, safety.policy.config.horizon
+
+    def dream(acting: Actor) -> Imagined:
+        return roll_out(model, acting, starts, alive, horizon, lambda row: -model.predict_cost(row), key=key)
+
+    taught = gradients(policy, dream)
+    optimisers = dict(safety.optimisers)
+    new_actor, optimisers["actor"], _ = update(actor, policy.actor, taught.actor, optimisers["actor"])
+    new_critic, optimisers["critic"], _ = update(critic, policy.critic, taught.critic, optimisers["critic"])
+    policy = eqx.tree_at(
+        lambda me: (me.actor, me.critic, me.scale), policy, (new_actor, new_critic, taught.scale)
+    ).follow()
+    safety = Safety(policy, safety.critics, safety.violation, optimisers)
+    return safety, critic_metrics | {f"safe/{name}": value for name, value in taught.metrics.items()}
+
+
+def _learn_critics(
+    safety: Safety, model: WorldModel, imagined: Imagined, config: SafetyConfig
+) -> tuple[Safety, dict[str, Array]]:
+    critics, violation, optimisers = safety.critics, safety.violation, dict(safety.optimisers)
+    entered = imagined.features[1:]
+    cost, safe = jax.lax.map(lambda row: (model.predict_cost(row), model.predict_safe(row)), entered)
+    alive = goes_on(safe, imagined.cont)
+    weight = weights(imagined.alive, alive, critics.config.discount)
+    costs = CostLesson(imagined.features[:-1], critics.targets(imagined.features, cost, alive), weight)
+    within = costs._replace(target=violation.targets(imagined.features, 1 - safe, alive))
+    (loss, _), gradient = by_rows(lambda me, row: (me.loss(row), ()), critics, lambda me: me.twins, costs)
+    twins, optimisers["critics"], _ = update(config.critics, critics.twins, gradient, optimisers["critics"])
+    (violation_loss, _), gradient = by_rows(lambda me, row: (me.loss(row), ()), violation, lambda me: me.net, within)
+    net, optimisers["violation"], _ = update(config.critics, violation.net, gradient, optimisers["violation"])
+    critics = eqx.tree_at(lambda me: me.twins, critics, twins).follow()
+    violation = eqx.tree_at(lambda me: me.net, violation, net).follow()
+    metrics = {
+        "safety/critics_loss": loss,
+        "safety/violation_loss": violation_loss,
+        "safety/cost": costs.target.mean(),
+        "safety/violation": within.target[..., -1].mean(),
+    }
+    return Safety(safety.policy, critics, violation, optimisers), metrics

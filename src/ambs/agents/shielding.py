@@ -1,0 +1,148 @@
+"""The shield around a learned agent: what is imagined, how a trace is judged, and when that is enough.
+
+sound     H steps of drawn events, then the finite-horizon critic for the T-H beyond; ladder test
+rollout   all T steps of drawn events, no critic; ladder test
+paper     discounted cost of H steps plus the lesser of the twin critics, below γ^(T-1) C; 512 traces, mean >= 1-Δ+ε
+latent    H steps of drawn events, and no further: latent shielding (He et al.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from ambs.agents.learner import Learner
+from ambs.agents.player import Memory
+from ambs.agents.safety import Safety
+from ambs.errors import AmbsError, probability
+from ambs.logic import syntax
+from ambs.shield import CostCriterion, Fixed, Ladder, LookaheadShield, StatTest, TailedCriterion
+from ambs.types import Decision
+from ambs.world_model.events import VIOLATION, Events
+from ambs.world_model.rssm import State
+
+CRITERIA = ("sound", "rollout", "paper", "latent", "recover")
+TESTS = ("auto", "A", "B", "C", "paper")
+
+
+@dataclass(frozen=True)
+class ShieldConfig:
+    """How the shield judges. T and C are the learner's (`SafetyConfig`), since its critics are made for them; H is the
+    horizon that behaviour is imagined for."""
+
+    criterion: str = "sound"
+    """sound, rollout, paper, latent or recover."""
+    test: str = "auto"
+    """auto, which is `paper` for the criterion paper and else the ladder for Δ at δ = 0.01; A, B, C or paper."""
+    Delta: float = 0.1
+    """Δ: how likely a violation may be."""
+    epsilon: float = 0.09
+    """ε of the paper's test."""
+    traces: int = 512
+    """m of the paper's test."""
+    twins: str = "min"
+    """Which of the twin critics the criterion paper believes: min, as the paper has it, or max."""
+    first: str = "proposed"
+    """The first action of a trace: the proposed one, or resampled from the policy as the paper's own code does."""
+    after: int = 0
+    """Steps, counted from the first one that is not random, after which the shield begins."""
+
+    def __post_init__(self) -> None:
+        for name, choices in (
+            ("criterion", CRITERIA),
+            ("test", TESTS),
+            ("twins", ("min", "max")),
+            ("first", ("proposed", "resampled")),
+        ):
+            if getattr(self, name) not in choices:
+                raise AmbsError(
+                    f"the shield's {name} is {getattr(self, name)!r}, and has to be one of {', '.join(choices)}."
+                )
+        probability("Delta", self.Delta)
+        if self.after < 0:
+            raise AmbsError(f"the shield begins after {self.after} steps, and that has to be at least 0.")
+        # What is wrong with the test is said here, before anything is learned.
+        _ = self.decides
+
+    @property
+    def decides(self) -> StatTest:
+        if self.test == "paper" or (self.test == "auto" and self.criterion == "paper"):
+            # In batches, the rest not drawn once it cannot change the decision: the same decisions from fewer traces.
+            return Fixed.paper(self.Delta, self.epsilon, self.traces, batch=32)
+        return Ladder.design(self.Delta, 0.01) if self.test == "auto" else Ladder.level(self.test)
+
+
+def shield_of(learner: Learner, config: ShieldConfig, horizon: int, look_ahead: int) -> LookaheadShield:
+    """The shield that the learner's networks make; `horizon` is H and `look_ahead` is T."""
+    safety = learner.safety
+    assert safety is not None
+    reach = horizon if config.criterion == "latent" else look_ahead
+    path = syntax.Globally(syntax.Not(syntax.Atom(VIOLATION)), syntax.Steps(0, reach))
+    formula = syntax.ProbabilityBound(">=", 1 - config.Delta, path)
+    task, backup, test = learner.task.actor, safety.policy.actor, config.decides
+    make: Any = StateShield if config.first == "resampled" else LookaheadShield
+    if config.criterion == "paper":
+        return make(learner.model, task, backup, formula, test, criterion=_by_cost(safety, config, horizon, reach))
+    criterion = None
+    if config.criterion == "recover":
+        task = backup
+    if config.criterion == "sound" and reach > horizon:
+        within = reach - horizon
+        criterion = TailedCriterion(path, horizon, _tail(lambda features: safety.violation(features)[within - 1]))
+    return make(Events(learner.model), task, backup, formula, test, criterion=criterion)
+
+
+def _by_cost(safety: Safety, config: ShieldConfig, horizon: int, look_ahead: int) -> CostCriterion:
+    critics, pessimistic = safety.critics, config.twins == "max"
+    tail = _tail(lambda features: critics.value(features, pessimistic=pessimistic)) if look_ahead > horizon else None
+    return CostCriterion(look_ahead, min(horizon, look_ahead), critics.config.discount, critics.most, tail)
+
+
+def _tail(of_features: Callable[[Float[Array, " features"]], Float[Array, ""]]) -> Callable[[State], Float[Array, ""]]:
+    return lambda state: of_features(state.features)
+
+
+@eqx.filter_jit
+def act_shielded(
+    learner: Learner,
+    config: ShieldConfig,
+    look_ahead: int,
+    memory: Memory,
+    obs: Mapping[str, Array],
+    is_first: Bool[Array, " envs"],
+    *,
+    key: PRNGKeyArray,
+) -> tuple[Float[Array, "envs actions"], Memory, Decision]:
+    """Sees, remembers, proposes, verifies, and plays what the shield lets through or the safe policy instead."""
+    see, choose, verify = jax.random.split(key, 3)
+    model, horizon = learner.model, learner.task.config.horizon
+    state = model.observe(memory.state, memory.action, obs, is_first, key=see)
+    proposed = learner.task.actor(state.features).sample(key=choose)
+    decision = decide(learner, config, horizon, look_ahead, state, proposed, key=verify)
+    return proposed, Memory(state, decision.action), decision
+
+
+def decide(
+    learner: Learner, config: ShieldConfig, horizon: int, look_ahead: int, state: State,
+    proposed: Float[Array, "envs actions"], *, key: PRNGKeyArray,
+) -> Decision:  # fmt: skip
+    """Of all environments at once; the fields of the decision have a row each."""
+    shield = shield_of(learner, config, horizon, look_ahead)
+    keys = jax.random.split(key, len(proposed))
+    return jax.vmap(lambda state, proposed, key: shield(state, proposed, key=key))(state, proposed, keys)
+
+
+class StateShield(LookaheadShield):
+    """Verifies the state rather than the action: the policy is asked anew for the first action of every trace.
+
+    What the paper's own code does. An action that is rare and fatal passes, and is played; kept to compare with.
+    """
+
+    def trace(self, state: State, proposed: Any, key: PRNGKeyArray) -> tuple[Bool[Array, ""], Bool[Array, ""]]:
+        first, rest = jax.random.split(key)
+        return super().trace(state, self.task.sample(state, key=first), rest)

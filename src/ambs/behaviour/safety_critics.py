@@ -1,0 +1,84 @@
+"""Safety critics, the paper's: what the task policy's futures cost, discounted, with violating states terminal.
+
+    V^C(s) = E[ sum_t w_t c_t ],    w_t = prod_{k<t} γ γ^safe_k        over the states 1, 2, … that the policy enters
+
+Two of them, TD3-style: both learn the λ-return under the lesser of their slow copies. No state is worth more than C,
+the cost of one violation, since nothing is counted after it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from ambs.behaviour.actor_critic import BehaviourConfig
+from ambs.behaviour.returns import lambda_returns
+from ambs.behaviour.slow import follow
+from ambs.world_model.layers import MLP
+from ambs.world_model.numbers import BINS, TwoHot
+from ambs.world_model.sizes import Size
+
+
+class CostLesson(NamedTuple):
+    """States that the task policy passed through, and what is to be learned of them."""
+
+    features: Float[Array, "*shape features"]
+    target: Float[Array, "*shape ..."]
+    weight: Float[Array, "*shape"]
+
+
+class SafetyCritics(eqx.Module):
+    """v₁ and v₂, and their slow copies."""
+
+    twins: tuple[MLP, MLP]
+    slow: tuple[MLP, MLP]
+    most: float = eqx.field(static=True)
+    """C."""
+    config: BehaviourConfig = eqx.field(static=True)
+
+    def __init__(self, features: int, size: Size, config: BehaviourConfig, *, most: float, key: PRNGKeyArray) -> None:
+        first, second = (
+            MLP(features, (BINS,), units=size.units, layers=size.layers, scale=0.0, key=each)
+            for each in jax.random.split(key)
+        )
+        self.twins = (first, second)
+        self.slow = jax.tree.map(jnp.copy, self.twins)
+        self.most, self.config = most, config
+
+    def value(self, features: Float[Array, "*shape features"], *, pessimistic: bool = False) -> Float[Array, "*shape"]:
+        """The lesser of the two, as the paper has it; or the greater, which is the safer one to believe."""
+        first, second = (TwoHot(net(features)).mean for net in self.twins)
+        return jnp.clip(jnp.maximum(first, second) if pessimistic else jnp.minimum(first, second), 0.0, self.most)
+
+    def targets(
+        self,
+        features: Float[Array, "states batch features"],
+        cost: Float[Array, "steps batch"],
+        goes_on: Float[Array, "steps batch"],
+    ) -> Float[Array, "steps batch"]:
+        """Of states 0..H-1, from the cost of states 1..H and the probability that those are safe and not the last."""
+        slow = jax.lax.map(self._lesser_slow, features[1:])
+        returns = lambda_returns(cost, self.config.discount * goes_on, slow, self.config.lambda_)
+        return jnp.clip(returns, 0.0, self.most)
+
+    def loss(self, lesson: CostLesson) -> Float[Array, ""]:
+        still = jax.lax.stop_gradient
+        total = jnp.zeros(())
+        for net, slow in zip(self.twins, self.slow, strict=True):
+            guess = TwoHot(net(lesson.features))
+            anchor = still(TwoHot(slow(lesson.features)).mean)
+            both = guess.loss(lesson.target) + self.config.slow_regulariser * guess.loss(anchor)
+            total = total + (lesson.weight * both).mean()
+        return total
+
+    def follow(self) -> SafetyCritics:
+        """The slow copies, one update later."""
+        return eqx.tree_at(lambda me: me.slow, self, follow(self.slow, self.twins, self.config.slow_decay))
+
+    def _lesser_slow(self, features: Float[Array, "*shape features"]) -> Float[Array, "*shape"]:
+        first, second = (TwoHot(net(features)).mean for net in self.slow)
+        return jnp.minimum(first, second)

@@ -1,0 +1,76 @@
+"""Training with a shield: from options to what is shielded and how."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ambs.errors import AmbsError, FormulaError
+from ambs.logic import parse, syntax
+
+if TYPE_CHECKING:
+    from ambs.commands.train import Train
+    from ambs.runs.dreamer import RunConfig
+
+
+@dataclass(frozen=True)
+class AmbsOptions:
+    """Only for the agent ambs."""
+
+    criterion: str | None = None
+    """How a trace is judged: sound (H steps of drawn events, and a critic for the probability of a violation beyond),
+    rollout (all T steps, no critic), paper (discounted cost with the twin critics), latent (H steps and no further) or
+    recover (as rollout, but with the safe policy after the proposed action); sound if not given."""
+
+    look_ahead: int | None = None
+    """T, steps that the shield looks ahead; 30 if not given, here or in the formula."""
+
+    tolerance: float | None = None
+    """Delta, how likely a violation may be; 0.1 if not given, here or in the formula."""
+
+    epsilon: float | None = None
+    """Of the paper's test; 0.09 if not given."""
+
+    traces: int | None = None
+    """How many traces the paper's test draws; 512 if not given."""
+
+    twins: str | None = None
+    """Which of the twin critics the criterion paper believes: min or max; min if not given."""
+
+    first: str | None = None
+    """The first action of a trace: proposed, or resampled as the paper's own code has it; proposed if not given."""
+
+    shield_after: int | None = None
+    """Steps after the random ones at the beginning before the shield begins; 0 if not given."""
+
+
+def shielded(config: RunConfig, command: Train, options: AmbsOptions) -> RunConfig:
+    """The run, with a shield and with what a shield needs to be learned."""
+    from ambs.agents.shielding import ShieldConfig
+    from ambs.runs.dreamer.config import with_safety
+
+    safe, Delta, look_ahead = _taken_apart(command.formula, options)
+    given: dict[str, Any] = {
+        "criterion": options.criterion, "test": command.test, "Delta": Delta, "epsilon": options.epsilon,
+        "traces": options.traces, "twins": options.twins, "first": options.first, "after": options.shield_after,
+    }  # fmt: skip
+    shield = ShieldConfig(**{name: value for name, value in given.items() if value is not None})
+    learner = with_safety(config.learner, 30 if look_ahead is None else look_ahead)
+    return dataclasses.replace(config, formula=safe, learner=learner, shield=shield)
+
+
+def _taken_apart(formula: str | None, options: AmbsOptions) -> tuple[str | None, float | None, int | None]:
+    """Ψ, Δ and T, from `P>=1-Δ [ G<=T Ψ ]` or from the options."""
+    parsed = None if formula is None else parse(formula)
+    if not isinstance(parsed, syntax.ProbabilityBound):
+        return formula, options.tolerance, options.look_ahead
+    path = parsed.path
+    whole = isinstance(path, syntax.Globally) and path.steps.lower == 0 and path.steps.upper is not None
+    if not whole or parsed.comparison not in (">=", ">"):
+        raise FormulaError(f"a shield that is learned keeps P>=p [ G<=n safe ], and '{parsed}' is not of that form.")
+    assert isinstance(path, syntax.Globally)
+    for name, value in (("look-ahead", options.look_ahead), ("tolerance", options.tolerance)):
+        if value is not None:
+            raise AmbsError(f"--{name} is given twice: the formula '{parsed}' says it too; leave one of them out.")
+    return str(path.operand), round(1 - parsed.threshold, 12), path.steps.upper

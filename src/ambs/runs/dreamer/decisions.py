@@ -1,0 +1,44 @@
+"""What the shield decided since the last row of metrics, summed up."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ambs.types import Decision
+
+
+@dataclass
+class Decisions:
+    """Sums over the decisions of a row; saved with every checkpoint."""
+
+    count: int = 0
+    overrides: int = 0
+    traces: int = 0
+    estimates: float = 0.0
+    lost: int = 0
+    """Decisions without an estimate, because the model predicted no number: the shield overrides then."""
+
+    def add(self, decision: Decision) -> None:
+        """The decisions of one step, a row an environment."""
+        estimate = np.asarray(decision.estimate)
+        known = np.isfinite(estimate)
+        self.count += estimate.size
+        self.overrides += int(np.asarray(decision.overridden).sum())
+        self.traces += int(np.asarray(decision.traces).sum())
+        self.estimates += float(estimate[known].sum())
+        self.lost += int((~known).sum())
+
+    def means(self) -> dict[str, float]:
+        if not self.count:
+            return {}
+        return {
+            "shield/override_rate": self.overrides / self.count,
+            "shield/estimate": self.estimates / max(1, self.count - self.lost),
+            "shield/traces": self.traces / self.count,
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)

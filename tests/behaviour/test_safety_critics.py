@@ -1,0 +1,64 @@
+"""The twin critics: targets by hand, never above one violation, and the lesser of the two believed."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ambs.behaviour.actor_critic import BehaviourConfig
+from ambs.behaviour.safety_critics import CostLesson, SafetyCritics
+from ambs.world_model.numbers import BINS, TwoHot
+from ambs.world_model.sizes import SIZES
+
+
+def critics(lambda_=1.0):
+    config = BehaviourConfig(discount=0.9, lambda_=lambda_)
+    return SafetyCritics(2, SIZES["debug"], config, most=10.0, key=jax.random.key(0))
+
+
+def logits_of(value):
+    """Logits whose two-hot mean is about `value`."""
+    grid = np.array([float(TwoHot(jnp.asarray(20 * np.eye(BINS)[i], jnp.float32)).mean) for i in range(BINS)])
+    return jnp.asarray(20 * np.eye(BINS)[np.abs(grid - value).argmin()], jnp.float32), grid[
+        np.abs(grid - value).argmin()
+    ]
+
+
+def saying(me, part, first, second):
+    (a, first), (b, second) = logits_of(first), logits_of(second)
+    me = eqx.tree_at(lambda me: [net.out.bias for net in getattr(me, part)], me, [a, b])
+    return me, first, second
+
+
+def test_targets_follow_the_lesser_slow_copy_and_stop_at_violations():
+    """λ = 1, two steps: c = (0, 10), the second state violates, so nothing beyond it counts: 0 + .9 × 10 = 9; and
+    where nothing costs, only what lies beyond: .9 × .9 × the lesser."""
+    me, low, _ = saying(critics(), "slow", 2.0, 5.0)
+    cost, on = jnp.array([[0.0, 0.0], [10.0, 0.0]]), jnp.array([[1.0, 1.0], [0.0, 1.0]])
+    found = np.asarray(me.targets(jnp.zeros((3, 2, 2)), cost, on))
+    np.testing.assert_allclose(found[:, 0], [9.0, 10.0], rtol=1e-5)
+    np.testing.assert_allclose(found[:, 1], [0.81 * low, 0.9 * low], rtol=1e-4)
+
+
+def test_no_state_costs_more_than_one_violation():
+    me, _, _ = saying(critics(), "slow", 50.0, 50.0)
+    found = me.targets(jnp.zeros((3, 1, 2)), jnp.full((2, 1), 10.0), jnp.ones((2, 1)))
+    np.testing.assert_allclose(found, 10.0)
+    me, _, _ = saying(critics(), "twins", 50.0, 50.0)
+    assert float(me.value(jnp.zeros(2))) == 10.0
+
+
+def test_the_lesser_is_believed_unless_asked_for_the_greater():
+    me, low, high = saying(critics(), "twins", 5.0, 2.0)
+    np.testing.assert_allclose(me.value(jnp.zeros(2)), high, rtol=1e-3)
+    np.testing.assert_allclose(me.value(jnp.zeros(2), pessimistic=True), low, rtol=1e-3)
+
+
+def test_both_learn_and_the_slow_copies_follow():
+    me = critics()
+    lesson = CostLesson(jnp.ones((1, 2)), jnp.array([9.0]), jnp.ones(1))
+    gradient = eqx.filter_grad(lambda twins: eqx.tree_at(lambda me: me.twins, me, twins).loss(lesson))(me.twins)
+    assert all(float(jnp.abs(net.out.bias).sum()) > 0 for net in gradient)
+    moved = eqx.tree_at(lambda me: me.twins[0].out.bias, me, jnp.ones(BINS)).follow()
+    np.testing.assert_allclose(moved.slow[0].out.bias, 0.02, rtol=1e-5)
+    np.testing.assert_allclose(moved.slow[1].out.bias, 0.0)
