@@ -91,7 +91,7 @@ def main() -> None:
     codec = ActionCodec(agent.action_space)
     frames = jnp.asarray(np.stack(seen[options.skip : options.skip + count]))
     played = jnp.asarray(np.eye(codec.size, dtype=np.float32)[actions[options.skip : options.skip + count]])
-    expected = np.asarray(expect(agent.saved.model, frames, played, options.seen))
+    expected = np.asarray(expect(agent.saved.learner.model, frames, played, options.seen))
     truth = np.asarray(frames, float) / 255
     path = options.out or options.run / "open_loop.png"
     draw(truth, expected, options.seen, path)

@@ -29,6 +29,29 @@ def nothing_yet(model: WorldModel, envs: int, actions: int) -> Memory:
     return Memory(model.rssm.initial((envs,)), jnp.zeros((envs, actions)))
 
 
+def see(
+    model: WorldModel,
+    memory: Memory,
+    obs: Mapping[str, Array],
+    is_first: Bool[Array, " envs"],
+    *,
+    key: PRNGKeyArray,
+    likeliest: bool = False,
+) -> State:
+    """The state after one more observation; drawn, or the likeliest."""
+    if not likeliest:
+        return model.observe(memory.state, memory.action, obs, is_first, key=key)
+    seen, fresh = model.embed(model.prepare(obs)), model.rssm.initial(is_first.shape)
+    drawn, posterior = model.rssm.observe(memory.state, memory.action, seen, is_first, fresh, key=key)
+    return State(drawn.h, posterior.mode().astype(drawn.z.dtype))
+
+
+def propose(actor: Actor, state: State, *, key: PRNGKeyArray, likeliest: bool = False) -> Float[Array, "envs actions"]:
+    """The policy's action; drawn, or the likeliest."""
+    policy = actor(state.features)
+    return policy.mode() if likeliest else policy.sample(key=key)
+
+
 @eqx.filter_jit
 def act(
     model: WorldModel,
@@ -38,23 +61,13 @@ def act(
     is_first: Bool[Array, " envs"],
     *,
     key: PRNGKeyArray,
+    likeliest: bool = False,
 ) -> tuple[Float[Array, "envs actions"], Memory]:
-    """Sees, remembers, acts; for all environments at once."""
-    see, choose = jax.random.split(key)
-    state = model.observe(memory.state, memory.action, obs, is_first, key=see)
-    action = actor(state.features).sample(key=choose)
-    return action, Memory(state, action)
-
-
-@eqx.filter_jit
-def act_likeliest(
-    model: WorldModel, actor: Actor, memory: Memory, obs: Mapping[str, Array], is_first: Bool[Array, " envs"]
-) -> tuple[Float[Array, "envs actions"], Memory]:
-    """As `act`, with nothing left to chance: the mode of the posterior, and the mode of the policy."""
-    seen, fresh = model.embed(model.prepare(obs)), model.rssm.initial(is_first.shape)
-    drawn, posterior = model.rssm.observe(memory.state, memory.action, seen, is_first, fresh, key=jax.random.key(0))
-    state = State(drawn.h, posterior.mode().astype(drawn.z.dtype))
-    action = actor(state.features).mode()
+    """Sees, remembers, acts; for all environments at once. `likeliest` leaves nothing to chance: the mode of the
+    posterior, and the mode of the policy."""
+    look, choose = jax.random.split(key)
+    state = see(model, memory, obs, is_first, key=look, likeliest=likeliest)
+    action = propose(actor, state, key=choose, likeliest=likeliest)
     return action, Memory(state, action)
 
 

@@ -17,7 +17,7 @@ import jax
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.agents.learner import Learner
-from ambs.agents.player import Memory
+from ambs.agents.player import Memory, propose, see
 from ambs.agents.safety import Safety
 from ambs.errors import AmbsError, probability
 from ambs.logic import syntax
@@ -117,12 +117,16 @@ def act_shielded(
     is_first: Bool[Array, " envs"],
     *,
     key: PRNGKeyArray,
+    likeliest: bool = False,
 ) -> tuple[Float[Array, "envs actions"], Memory, Decision]:
-    """Sees, remembers, proposes, verifies, and plays what the shield lets through or the safe policy instead."""
-    see, choose, verify = jax.random.split(key, 3)
-    model, horizon = learner.model, learner.task.config.horizon
-    state = model.observe(memory.state, memory.action, obs, is_first, key=see)
-    proposed = learner.task.actor(state.features).sample(key=choose)
+    """Sees, remembers, proposes, verifies, and plays what the shield lets through or the safe policy instead.
+
+    Gives what was proposed, what to remember (the action that is played is there), and the decisions, a row each.
+    """
+    look, choose, verify = jax.random.split(key, 3)
+    horizon = learner.task.config.horizon
+    state = see(learner.model, memory, obs, is_first, key=look, likeliest=likeliest)
+    proposed = propose(learner.task.actor, state, key=choose, likeliest=likeliest)
     decision = decide(learner, config, horizon, look_ahead, state, proposed, key=verify)
     return proposed, Memory(state, decision.action), decision
 

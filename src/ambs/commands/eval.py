@@ -20,7 +20,7 @@ from ambs.files import write_text
 
 @dataclass(frozen=True)
 class Eval:
-    """Evaluate a run that `ambs train --agent dreamer` made, from its last good checkpoint; also while it trains.
+    """Evaluate a run that `ambs train` made with the agent dreamer or ambs, from its last good checkpoint; also while it trains.
 
     Reports returns and violations with 95 % intervals, and leaves them in the run's folder `evaluations`.
     """
@@ -39,6 +39,9 @@ class Eval:
 
     deterministic: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """The likeliest action rather than one drawn as in training."""
+
+    without_shield: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """The task policy alone, of an agent that was trained with a shield."""
 
     video: Annotated[tuple[Path, ...] | None, tyro.conf.arg(metavar="[FILE.mp4]")] = None
     """Film the first episodes; in the run's folder `evaluations` if no file is given."""
@@ -60,8 +63,11 @@ class Eval:
         episodes = positive_integer("episodes", self.episodes)
         positive_integer("video-episodes", self.video_episodes)
         keep_compiled()
-        agent = load(self.run_dir)
-        name = f"{agent.step}-{self.seed}{'-deterministic' if self.deterministic else ''}"
+        agent = load(self.run_dir, shield=not self.without_shield)
+        if self.without_shield and agent.config.shield is None:
+            raise AmbsError(f"{self.run_dir} was trained without a shield; leave --without-shield out.")
+        how = ("-deterministic" if self.deterministic else "") + ("-without-shield" if self.without_shield else "")
+        name = f"{agent.step}-{self.seed}{how}"
         out = self.out or self.run_dir / "evaluations" / f"{name}.json"
         video = _video(self.video, out.with_suffix(".mp4"))
         for path in (out,) if video is None else (out, video):
@@ -126,6 +132,8 @@ def _show(answer: dict[str, Any], wrote: list[Path]) -> None:
     out.print(table)
     rate = answer["violations_per_1000_steps"]
     out.print(f"{answer['violations']:,} violations in {answer['steps']:,} steps: {rate:.4g} in 1,000")
+    if "override_rate" in answer:
+        out.print(f"The shield took over in {answer['override_rate']:.1%} of them.")
     for path in wrote:
         out.print(f"wrote  {path}", markup=False)
 

@@ -63,7 +63,7 @@ def test_the_weights_are_those_of_the_last_checkpoint(agent, run):
     stored = load_file(newest)
     assert newest.name.startswith("000000000320")
     name = "['learner'].model.rssm.initial_h"
-    assert np.array_equal(agent.saved.model.rssm.initial_h, stored[name])
+    assert np.array_equal(agent.saved.learner.model.rssm.initial_h, stored[name])
     # It has learned: before, these were zeros.
     assert np.abs(stored[name]).max() > 0
 

@@ -135,8 +135,8 @@ def test_a_run_is_read_while_it_is_written(tmp_path):
                 steps.append(loaded.step)
                 if loaded.step:
                     # All of one checkpoint.
-                    assert {float(np.ptp(leaf)) for leaf in jax.tree.leaves(loaded.saved.actor)} == {0.0}
-                    assert float(loaded.saved.model.rssm.initial_h[0]) == loaded.step
+                    assert {float(np.ptp(leaf)) for leaf in jax.tree.leaves(loaded.saved.learner.task.actor)} == {0.0}
+                    assert float(loaded.saved.learner.model.rssm.initial_h[0]) == loaded.step
         finally:
             stop.set()
             writer.join()

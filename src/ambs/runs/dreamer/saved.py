@@ -21,16 +21,15 @@ from gymnasium import spaces
 
 from ambs.agents.learner import Learner
 from ambs.agents.player import ActionCodec
-from ambs.behaviour.actor import Actor
 from ambs.envs.catalogue import maker
 from ambs.errors import AmbsError
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.storage import Checkpoint, load, read_config
-from ambs.world_model.model import WorldModel
 from ambs.world_model.parts import parts_of
 
-# Of everything that is learned, what acting needs.
+# Of everything that is learned, what acting needs; with a shield, what that asks besides.
 _ACTING = (".model", ".task.actor")
+_SHIELDING = (".safety.policy.actor", ".safety.critics.twins", ".safety.violation.net")
 
 # Options that older runs do not have; what they are if not given is as it was before there were any.
 _ADDED = frozenset({"env_options", "pictures", "events", "ahead", "safety", "shield"})
@@ -41,13 +40,13 @@ _ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class Saved:
-    """What acts, apart from how: the model, the actor, and the spaces of the environment they were trained in."""
+    """What acts, apart from how: what was learned of that, and the spaces of the environment it was learned in."""
 
     config: RunConfig
     step: int
     """Environment steps of training."""
-    model: WorldModel
-    actor: Actor
+    learner: Learner
+    """Without what acting does not need: there is None in the place of optimisers, and of the task's critic."""
     observation_space: spaces.Space[Any]
     action_space: spaces.Space[Any]
 
@@ -64,11 +63,11 @@ def read(path: Path) -> Saved:
         Learner.create,
         parts_of(observed), codec.size, config.learner, discrete=codec.discrete, key=jax.random.key(0),
     )  # fmt: skip
-    checkpoint = _last_good(path / "checkpoints", {"learner": _only(learner, _ACTING)})
+    needed = _ACTING if config.shield is None else _ACTING + _SHIELDING
+    checkpoint = _last_good(path / "checkpoints", {"learner": _only(learner, needed)})
     if checkpoint is None:
         raise AmbsError(f"the run {path} has no good checkpoint yet; wait for its first, or train it for longer.")
-    loaded = checkpoint.tree["learner"]
-    return Saved(config, checkpoint.step, loaded.model, loaded.task.actor, observed, acted)
+    return Saved(config, checkpoint.step, checkpoint.tree["learner"], observed, acted)
 
 
 def make_env(config: RunConfig, /, **options: Any) -> gymnasium.Env[Any, Any]:

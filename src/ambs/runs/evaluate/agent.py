@@ -10,22 +10,25 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ambs.agents.player import ActionCodec, Memory, act, act_likeliest, nothing_yet
+from ambs.agents.player import ActionCodec, Memory, act, nothing_yet
+from ambs.agents.shielding import ShieldConfig, act_shielded
 from ambs.errors import AmbsError
 from ambs.runs.dreamer.saved import Saved, make_env, read
 from ambs.runs.evaluate.observed import observed
+from ambs.types import Decision
 
 
-def load(run: Any, *, seed: Any = 0) -> SavedAgent:
+def load(run: Any, *, seed: Any = 0, shield: bool = True) -> SavedAgent:
     """The agent of the run in the folder `run`, as of its last good checkpoint; also while it is being trained.
 
     Args:
         run: The folder, as `ambs train --run` was given it.
         seed: Of the actions that are drawn; deterministic ones need none.
+        shield: Whether an agent that was trained with a shield keeps it; without, its task policy acts alone.
     """
     if not isinstance(run, str | Path):
         raise AmbsError(f"the run is {run!r}, and has to be the folder of one.")
-    return SavedAgent(read(Path(run)), seed=seed)
+    return SavedAgent(read(Path(run)), seed=seed, shield=shield)
 
 
 class SavedAgent:
@@ -37,8 +40,12 @@ class SavedAgent:
         observation_space, action_space: of one environment.
     """
 
-    def __init__(self, saved: Saved, *, seed: Any = 0) -> None:
+    def __init__(self, saved: Saved, *, seed: Any = 0, shield: bool = True) -> None:
         self.saved = saved
+        self._shield: tuple[ShieldConfig, int] | None = None
+        safety = saved.config.learner.safety
+        if shield and saved.config.shield is not None and safety is not None:
+            self._shield = (saved.config.shield, safety.look_ahead)
         self.config, self.step = saved.config, saved.step
         self.observation_space, self.action_space = saved.observation_space, saved.action_space
         self._codec = ActionCodec(saved.action_space)
@@ -48,10 +55,15 @@ class SavedAgent:
         """An environment as the agent was trained in, its formula too; `options` as `ambs.make` takes them."""
         return make_env(self.config, **options)
 
+    @property
+    def shielded(self) -> bool:
+        """Whether actions are verified before they are given."""
+        return self._shield is not None
+
     def predict(
         self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False
     ) -> tuple[Any, Memory]:
-        """The next action, and what to remember until then.
+        """The next action, and what to remember until then; of an agent with a shield, the action that passed it.
 
         Args:
             observation: One, as the observation space has it; or a batch, with one axis more in front.
@@ -60,21 +72,45 @@ class SavedAgent:
             deterministic: The likeliest action rather than one drawn by its probability; likewise for the model's
                 latent variables, so that the answer depends on nothing but what was seen.
         """
+        action, memory, _ = self._next(observation, state, episode_start, deterministic)
+        return action, memory
+
+    def decide(
+        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False
+    ) -> tuple[Any, Memory, Decision]:
+        """As `predict`, and what the shield decided: an array a field, with a row an environment.
+
+        The `action` of the decision is the one that is played, as the environment takes it.
+        """
+        action, memory, decision = self._next(observation, state, episode_start, deterministic)
+        if decision is None:
+            raise AmbsError("this agent has no shield, so nothing is decided; use predict, or load a run of ambs.")
+        fields: dict[str, Any] = {
+            name: np.asarray(value) for name, value in decision._asdict().items() if name != "action"
+        }
+        return action, memory, Decision(action=action, **fields)
+
+    def _next(
+        self, observation: Any, state: Any, episode_start: Any, deterministic: bool
+    ) -> tuple[Any, Memory, Decision | None]:
         parts, rows, alone = observed(observation, self.observation_space)
         first = jnp.asarray(_flags(episode_start, rows) | (state is None))
         memory = self._fresh(rows) if state is None else _checked_memory(state, rows)
         seen = {key: jnp.asarray(value) for key, value in parts.items()}
-        model, actor = self.saved.model, self.saved.actor
-        if deterministic:
-            action, memory = act_likeliest(model, actor, memory, seen, first)
-        else:
+        learner, key, decision = self.saved.learner, jax.random.key(0), None
+        if not deterministic:
             self._key, key = jax.random.split(self._key)
-            action, memory = act(model, actor, memory, seen, first, key=key)
-        actions = self._codec.decode(np.asarray(action))
-        return (actions[0] if alone else actions), memory
+        if self._shield is None:
+            _, memory = act(learner.model, learner.task.actor, memory, seen, first, key=key, likeliest=deterministic)
+        else:
+            _, memory, decision = act_shielded(
+                learner, *self._shield, memory, seen, first, key=key, likeliest=deterministic
+            )
+        actions = self._codec.decode(np.asarray(memory.action))
+        return (actions[0] if alone else actions), memory, decision
 
     def _fresh(self, rows: int) -> Memory:
-        return nothing_yet(self.saved.model, rows, self._codec.size)
+        return nothing_yet(self.saved.learner.model, rows, self._codec.size)
 
 
 def checked_seed(seed: Any) -> int:

@@ -42,9 +42,12 @@ class Evaluation:
             np.array([getattr(one, name) for one in episodes], float)
             for name in ("episode_return", "length", "violations")
         )
+        overrides = sum(one.overrides for one in self.played)
+        rate = {"override_rate": overrides / lengths.sum()} if self.agent.shielded else {}
         return {
             "env": self.agent.config.env,
-            "agent": "dreamer",
+            "agent": self.agent.config.agent,
+            "shielded": self.agent.shielded,
             "step": self.agent.step,
             "seed": self.seed,
             "deterministic": self.deterministic,
@@ -53,6 +56,7 @@ class Evaluation:
             "steps": int(lengths.sum()),
             "violations": int(violations.sum()),
             "violations_per_1000_steps": 1000 * float(violations.sum() / lengths.sum()),
+            **rate,
             "confidence": CONFIDENCE,
             "return": _mean(returns),
             "length": _mean(lengths),
@@ -96,7 +100,7 @@ def evaluate(
     config, seed = agent.config, checked_seed(seed)
     if seed == config.seed:
         raise AmbsError(f"the seed is {seed}, with which the run was trained; evaluate it with another.")
-    player = SavedAgent(agent.saved, seed=seed)
+    player = SavedAgent(agent.saved, seed=seed, shield=agent.shielded)
     quota = quotas(episodes, min(envs, episodes))
     played = []
     with make_vec(maker_of(config), len(quota), seed=seed, workers=workers) as vec:

@@ -25,6 +25,8 @@ class Played:
     episode: Episode
     actions: np.ndarray
     """`[length, ...]`, as the environment takes them."""
+    overrides: int = 0
+    """Actions that the shield did not let through."""
 
 
 def quotas(episodes: int, envs: int) -> list[int]:
@@ -37,9 +39,14 @@ def play(agent: SavedAgent, vec: VectorEnv, quota: list[int], *, deterministic: 
     left = list(quota)
     scorer, counters = Scorer(vec.num_envs), Counters()
     actions: list[list[np.ndarray]] = [[] for _ in quota]
+    overrides = np.zeros(len(quota), int)
     batch, memory = vec.reset(), None
     while any(left):
-        action, memory = agent.predict(batch.obs, memory, batch.is_first, deterministic)
+        if agent.shielded:
+            action, memory, decision = agent.decide(batch.obs, memory, batch.is_first, deterministic)
+            overrides += np.asarray(decision.overridden) & ~batch.is_last
+        else:
+            action, memory = agent.predict(batch.obs, memory, batch.is_first, deterministic)
         # Where an episode is over, the next step begins another, whatever the action.
         for env in np.flatnonzero(~batch.is_last).tolist():
             actions[env].append(action[env])
@@ -48,5 +55,5 @@ def play(agent: SavedAgent, vec: VectorEnv, quota: list[int], *, deterministic: 
         for env, episode in zip(ended.tolist(), scorer.add(batch, counters), strict=True):
             if left[env]:
                 left[env] -= 1
-                yield Played(env, vec.episodes[env], episode, np.array(actions[env]))
-            actions[env] = []
+                yield Played(env, vec.episodes[env], episode, np.array(actions[env]), int(overrides[env]))
+            actions[env], overrides[env] = [], 0
