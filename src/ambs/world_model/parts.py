@@ -25,7 +25,7 @@ from jaxtyping import Array, Float
 
 from ambs.envs.encoding import require_encodable
 from ambs.errors import AmbsError
-from ambs.world_model.numbers import symlog
+from ambs.world_model.numbers import symexp, symlog
 
 LEAST_SIDE, MOST_SIDE = 8, 256
 # A grid is looked at cell by cell; from here on that costs more than it helps.
@@ -71,6 +71,14 @@ class Part:
             return plane / 255 if self.kind == "image" else plane
         flat = raw.reshape(*raw.shape[: raw.ndim - len(self.shape)], self.size).astype(jnp.float32)
         return flat if self.kind == "binary" else symlog(flat)
+
+    def show(self, guess: Float[Array, "..."]) -> Array:
+        """What the decoder says, as the environment would give it: bytes, bits or numbers; channels are last."""
+        if self.kind == "image":
+            return jnp.round(255 * jnp.clip(guess + 0.5, 0, 1)).astype(jnp.uint8)
+        if self.kind == "vector":
+            return symexp(guess)
+        return (guess > 0).astype(jnp.uint8)
 
 
 def parts_of(space: spaces.Space[Any]) -> tuple[Part, ...]:

@@ -3,12 +3,15 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 
+import ambs
 from ambs import AmbsError
 from ambs.agents.shielding import ShieldConfig
 from ambs.runs.dreamer import train
 from ambs.runs.dreamer.config import cpu_learner, with_safety
+from ambs.runs.dreamer.overrides import EVERY, FUTURES, NAME, Overrides, read_overrides
 from tests.runs.dreamer.small import NO_TIME, rows, small, weights
 
 LEARNER = with_safety(
@@ -52,6 +55,33 @@ def test_resumed_it_is_the_same_run(tmp_path, whole):
     mine, theirs = weights(tmp_path), weights(other)
     assert mine.keys() == theirs.keys()
     assert all((mine[name] == theirs[name]).all() for name in mine)
+    for row, theirs in zip(read_overrides(tmp_path), read_overrides(other), strict=True):
+        assert all(np.array_equal(row[name], theirs[name]) for name in theirs)
+
+
+def test_what_is_kept_of_overrides(whole):
+    path, _ = whole
+    kept = read_overrides(path)
+    steps = [int(row["step"]) for row in kept]
+    assert steps == sorted(steps)
+    assert min(np.diff(steps), default=EVERY) >= EVERY
+    assert 64 <= steps[0] < steps[-1] < 220
+    row, space = kept[-1], ambs.make("conveyor").observation_space
+    assert row["seen."].shape == space.shape
+    assert row["future."].shape[:2] == row["future.violation"].shape == (FUTURES, 5)
+    assert row["future.actions"].shape == (FUTURES, 5, 5)
+    # Every future begins with what was proposed.
+    assert np.array_equal(row["future.actions"][:, 0], np.stack([row["proposed"]] * FUTURES))
+    assert 0 <= row["low"] <= row["estimate"] <= row["high"] <= 1
+
+
+def test_overrides_that_cannot_be_read_are_a_sentence_and_no_end_of_the_run(tmp_path):
+    with pytest.raises(AmbsError, match="keeps no overrides"):
+        read_overrides(tmp_path)
+    (tmp_path / NAME).write_bytes(b"rubbish")
+    with pytest.raises(AmbsError, match="is damaged"):
+        read_overrides(tmp_path)
+    Overrides(tmp_path, 0).save()
 
 
 def test_a_shield_that_begins_later(tmp_path):

@@ -30,6 +30,7 @@ from ambs.runs.dreamer.counters import Counters, Scorer
 from ambs.runs.dreamer.decisions import Decisions
 from ambs.runs.dreamer.interruption import Interrupted, Interruption
 from ambs.runs.dreamer.margin import interval_for, margin_for
+from ambs.runs.dreamer.overrides import Overrides
 from ambs.runs.dreamer.position import Position
 from ambs.runs.dreamer.rows import as_rows, as_sequences, layout
 from ambs.runs.dreamer.status import Progress, Status
@@ -84,6 +85,7 @@ class Run:
         self.checkpoint_every = interval_for(config.checkpoint_every, config.envs, folder.replay)
         if manifest is not None:
             self._go_back(manifest)
+        self.overrides = Overrides(folder.path, self.counters.steps)
         self.log = MetricsLog(folder.path, self.counters.steps, tensorboard=config.tensorboard)
         self._compiled = False
 
@@ -122,6 +124,7 @@ class Run:
         if not all_finite(self.learner):
             raise self._broken("a weight has not been", self.counters.steps)
         self.ring.flush()
+        self.overrides.save()
         extra = {
             "counters": self.counters.as_json(),
             "episodes_under_way": {"numbers": self.vec.episodes, **self.scorer.as_json()},
@@ -187,10 +190,14 @@ class Run:
             _, position.memory = act(self.learner.model, self.learner.task.actor, position.memory, seen, first, key=key)
         else:
             assert config.learner.safety is not None
-            _, position.memory, decision = act_shielded(
+            proposed, position.memory, decision = act_shielded(
                 self.learner, config.shield, config.learner.safety.look_ahead, position.memory, seen, first, key=key
             )
             self.decisions.add(decision)
+            self.overrides.add(
+                self.counters.steps, as_parts(position.batch.obs), self.learner, position.memory.state, proposed,
+                decision, key=jax.random.fold_in(key, 0),
+            )  # fmt: skip
             self.counters.shielded += config.envs
             self.counters.overrides += int(np.asarray(decision.overridden).sum())
         position.action = np.asarray(position.memory.action)

@@ -1,0 +1,122 @@
+"""What is kept of overrides, to explain them later: what was seen, proposed and played, and a few imagined futures.
+
+At most one in `EVERY` steps is kept, and of those the latest that fit into `BYTES`; all are counted in the metrics. The
+file `overrides.safetensors` of a run folder has an array a field, a row an override, oldest first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Array, PRNGKeyArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from ambs.agents.learner import Learner
+from ambs.errors import AmbsError
+from ambs.files import replacing
+from ambs.shield import imagine
+from ambs.types import Decision
+from ambs.world_model.events import VIOLATION, Events
+from ambs.world_model.rssm import State
+
+NAME = "overrides.safetensors"
+EVERY = 16
+FUTURES = 3
+BYTES = 16 * 2**20
+
+Row = dict[str, np.ndarray]
+
+
+class Overrides:
+    """The latest overrides of a run."""
+
+    def __init__(self, folder: Path, until: int) -> None:
+        """Goes on with what is in the folder, of steps up to `until`."""
+        self._path = folder / NAME
+        self._rows: deque[Row] = deque()
+        self._bytes = 0
+        self._last = -EVERY
+        # What cannot be read is not worth a run: it begins anew.
+        with contextlib.suppress(AmbsError):
+            for row in read_overrides(folder):
+                if row["step"] <= until:
+                    self._append(row)
+
+    def add(
+        self, step: int, obs: Mapping[str, Any], learner: Learner, state: State, proposed: Array, decision: Decision,
+        *, key: PRNGKeyArray,
+    ) -> None:  # fmt: skip
+        """One step of all environments; kept is the first of them that was overridden, if it is time for one."""
+        overridden = np.flatnonzero(np.asarray(decision.overridden))
+        if not overridden.size or step - self._last < EVERY:
+            return
+        env = int(overridden[0])
+        mine = jax.tree.map(lambda each: each[env], (state, proposed))
+        futures = _futures(learner, *mine, key=key)
+        row = {
+            "step": step,
+            "env": env,
+            **{f"seen.{name}": np.asarray(value)[env] for name, value in obs.items()},
+            "proposed": np.asarray(proposed)[env],
+            "played": np.asarray(decision.action)[env],
+            **{name: np.asarray(getattr(decision, name))[env] for name in ("estimate", "low", "high", "traces")},
+            **futures,
+        }
+        self._append({name: np.asarray(value) for name, value in row.items()})
+
+    def save(self) -> None:
+        """To the folder, all at once."""
+        if self._rows:
+            columns = {name: np.stack([row[name] for row in self._rows]) for name in self._rows[0]}
+            with replacing(self._path) as partial:
+                save_file(columns, partial)
+
+    def _append(self, row: Row) -> None:
+        self._rows.append(row)
+        self._last = int(row["step"])
+        self._bytes += sum(each.nbytes for each in row.values())
+        while self._bytes > BYTES and len(self._rows) > 1:
+            self._bytes -= sum(each.nbytes for each in self._rows.popleft().values())
+
+
+def read_overrides(run: Path | str) -> list[Row]:
+    """The overrides that are kept of the run in a folder, oldest first.
+
+    Of each: `step`, `env`, `seen.KEY` (the observation, by part), `proposed` and `played` (one-hot or scaled actions),
+    `estimate`, `low`, `high`, `traces`; and of three imagined futures `future.actions`, `future.violation` and
+    `future.KEY`, what the model expected to see, a step a row.
+    """
+    path = Path(run) / NAME
+    if not path.exists():
+        raise AmbsError(f"{run} keeps no overrides: it is no run with a shield, or none has been overridden yet.")
+    try:
+        columns = load_file(path)
+    except SafetensorError as error:
+        raise AmbsError(f"{path} is damaged: {error}; the next checkpoint of the run writes it anew.") from error
+    return [{name: values[row] for name, values in columns.items()} for row in range(len(columns["step"]))]
+
+
+@eqx.filter_jit
+def _futures(learner: Learner, state: State, proposed: Array, *, key: PRNGKeyArray) -> dict[str, Array]:
+    """A few imagined futures of one state, if the task policy goes on after the proposed action."""
+    model, horizon = learner.model, learner.task.config.horizon
+
+    def one(key: PRNGKeyArray) -> dict[str, Array]:
+        trace = imagine(Events(model), learner.task.actor, state, horizon, key=key, first_action=proposed)
+        pictures = model.decoder(trace.states.features)
+        expected = {f"future.{part.key}": part.show(pictures[part.key]) for part in model.parts}
+        return {
+            "future.actions": trace.actions,
+            "future.violation": trace.predictions.labels[VIOLATION],
+            **expected,
+        }
+
+    return jax.vmap(one)(jax.random.split(key, FUTURES))
