@@ -93,6 +93,13 @@ class ActionCodec:
         scaled = self._low + (np.clip(action, -1, 1) + 1) / 2 * (self._high - self._low)
         return scaled.reshape(len(action), *self._shape).astype(np.float32)
 
+    def encode(self, action: Any) -> np.ndarray:
+        """One action of the environment's as the model has it."""
+        if self.discrete:
+            return np.eye(self.size, dtype=np.float32)[int(action) - self._start]
+        flat = (np.asarray(action, np.float32).ravel() - self._low) / (self._high - self._low)
+        return (2 * flat - 1).astype(np.float32)
+
     def random(self, rng: np.random.Generator, envs: int) -> np.ndarray:
         """The model's actions, uniformly at random."""
         if self.discrete:

@@ -49,6 +49,8 @@ class ShieldConfig:
     """Which of the twin critics the criterion paper believes: min, as the paper has it, or max."""
     first: str = "proposed"
     """The first action of a trace: the proposed one, or resampled from the policy as the paper's own code does."""
+    backup: str | None = None
+    """A backup policy of your own, `module:function`, from observation to action; the safe policy if not given."""
     after: int = 0
     """Steps, counted from the first one that is not random, after which the shield begins."""
 
@@ -64,6 +66,11 @@ class ShieldConfig:
                     f"the shield's {name} is {getattr(self, name)!r}, and has to be one of {', '.join(choices)}."
                 )
         probability("Delta", self.Delta)
+        if self.backup is not None and self.criterion == "recover":
+            raise AmbsError(
+                "the criterion recover imagines the backup policy, and one of your own sees observations, which are "
+                "not imagined; choose another criterion, or leave the backup out."
+            )
         if self.after < 0:
             raise AmbsError(f"the shield begins after {self.after} steps, and that has to be at least 0.")
         # What is wrong with the test is said here, before anything is learned.

@@ -41,6 +41,10 @@ class AmbsOptions:
     first: str | None = None
     """The first action of a trace: proposed, or resampled as the paper's own code has it; proposed if not given."""
 
+    backup: str | None = None
+    """A backup policy of your own as module:function, from an observation to an action; the safe policy that is learned
+    if not given."""
+
     shield_after: int | None = None
     """Steps after the random ones at the beginning before the shield begins; 0 if not given."""
 
@@ -54,6 +58,7 @@ def shielded(config: RunConfig, command: Train, options: AmbsOptions) -> RunConf
     given: dict[str, Any] = {
         "criterion": options.criterion, "test": command.test, "Delta": Delta, "epsilon": options.epsilon,
         "traces": options.traces, "twins": options.twins, "first": options.first, "after": options.shield_after,
+        "backup": options.backup,
     }  # fmt: skip
     shield = ShieldConfig(**{name: value for name, value in given.items() if value is not None})
     learner = with_safety(config.learner, 30 if look_ahead is None else look_ahead)

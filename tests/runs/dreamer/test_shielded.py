@@ -96,12 +96,49 @@ def test_another_criterion_is_another_run(tmp_path, whole):
         train(shielded("paper"), path)
 
 
+def stay(observation):
+    assert observation.shape == ambs.make("conveyor").observation_space.shape
+    return 4
+
+
+def sing(observation):
+    return "la"
+
+
+def test_a_backup_policy_of_the_users_own(tmp_path):
+    config = dataclasses.replace(shielded(), shield=ShieldConfig(backup=f"{__name__}:stay"))
+    train(config, tmp_path)
+    kept = read_overrides(tmp_path)
+    assert {int(row["played"].argmax()) for row in kept} == {4}
+    agent = ambs.load(tmp_path)
+    observation, _ = agent.make_env().reset(seed=3)
+    action, _, decision = agent.decide(observation)
+    assert action == decision.action
+    assert action == 4 or not decision.overridden[0]
+
+
+@pytest.mark.parametrize(
+    ("backup", "message"),
+    [
+        (f"{__name__}:sing", r"returned 'la', which is no action of the environment: Discrete\(5\)"),
+        (f"{__name__}:dance", 'there is no backup policy "tests.runs.dreamer.test_shielded:dance"'),
+        ("brake", '"brake", and has to be module:function'),
+        (f"{__name__}:LEARNER", "has to be a function of an observation"),
+    ],
+)
+def test_a_backup_policy_that_is_none(tmp_path, backup, message):
+    config = dataclasses.replace(shielded(), shield=ShieldConfig(backup=backup))
+    with pytest.raises(AmbsError, match=message):
+        train(config, tmp_path / "run")
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: ShieldConfig(criterion="magic"), "criterion is 'magic', and has to be one of sound, rollout, paper"),
         (lambda: ShieldConfig(test="D"), "test is 'D', and has to be one of auto, A, B, C, paper"),
         (lambda: ShieldConfig("paper", epsilon=0.2), "epsilon 0.2 is larger than Delta 0.1"),
+        (lambda: ShieldConfig("recover", backup="a:b"), "imagines the backup policy"),
         (lambda: small(shield=ShieldConfig()), "give the learner a SafetyConfig"),
         (
             lambda: small(learner=with_safety(cpu_learner("debug"), 10), shield=ShieldConfig()),

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from safetensors.numpy import load_file
 
+from ambs.agents.backup import Backup
 from ambs.agents.learner import Learner, learn
 from ambs.agents.placement import Placement
 from ambs.agents.player import ActionCodec, act, nothing_yet
@@ -85,6 +86,8 @@ class Run:
         self.checkpoint_every = interval_for(config.checkpoint_every, config.envs, folder.replay)
         if manifest is not None:
             self._go_back(manifest)
+        name = None if config.shield is None else config.shield.backup
+        self.backup = None if name is None else Backup(name, vec.single_action_space)
         self.overrides = Overrides(folder.path, self.counters.steps)
         self.log = MetricsLog(folder.path, self.counters.steps, tensorboard=config.tensorboard)
         self._compiled = False
@@ -193,6 +196,8 @@ class Run:
             proposed, position.memory, decision = act_shielded(
                 self.learner, config.shield, config.learner.safety.look_ahead, position.memory, seen, first, key=key
             )
+            if self.backup is not None:
+                position.memory, decision = self.backup(position.memory, decision, position.batch.obs)
             self.decisions.add(decision)
             self.overrides.add(
                 self.counters.steps, as_parts(position.batch.obs), self.learner, position.memory.state, proposed,

@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from ambs.agents.backup import Backup
 from ambs.agents.player import ActionCodec
 from ambs.envs.foreign import Foreign
 from ambs.envs.vector import VectorEnv, make_vec
@@ -44,6 +45,8 @@ def train(config: RunConfig, path: Path, progress: Progress = nobody) -> dict[st
         make = maker_of(config)
         vec = stack.enter_context(make_vec(make, config.envs, seed=config.seed, workers=config.workers))
         _require_learnable(vec)
+        if config.shield is not None and config.shield.backup is not None:
+            Backup(config.shield.backup, vec.single_action_space)
         if isinstance(make, Foreign) and make.note is not None:
             warnings.warn(make.note, stacklevel=2)
         folder = stack.enter_context(RunFolder.open(path, _options(config), may_change=MAY_CHANGE | _LEARNING_RATES))

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ambs.agents.backup import Backup
 from ambs.agents.player import ActionCodec, Memory, act, nothing_yet
 from ambs.agents.shielding import ShieldConfig, act_shielded
 from ambs.errors import AmbsError
@@ -43,9 +44,12 @@ class SavedAgent:
     def __init__(self, saved: Saved, *, seed: Any = 0, shield: bool = True) -> None:
         self.saved = saved
         self._shield: tuple[ShieldConfig, int] | None = None
+        self._backup: Backup | None = None
         safety = saved.config.learner.safety
         if shield and saved.config.shield is not None and safety is not None:
             self._shield = (saved.config.shield, safety.look_ahead)
+            name = saved.config.shield.backup
+            self._backup = None if name is None else Backup(name, saved.action_space)
         self.config, self.step = saved.config, saved.step
         self.observation_space, self.action_space = saved.observation_space, saved.action_space
         self._codec = ActionCodec(saved.action_space)
@@ -106,6 +110,11 @@ class SavedAgent:
             _, memory, decision = act_shielded(
                 learner, *self._shield, memory, seen, first, key=key, likeliest=deterministic
             )
+            if self._backup is not None:
+                rows_seen = jax.tree.map(
+                    lambda each: np.asarray(each)[None] if alone else np.asarray(each), observation
+                )
+                memory, decision = self._backup(memory, decision, rows_seen)
         actions = self._codec.decode(np.asarray(memory.action))
         return (actions[0] if alone else actions), memory, decision
 
