@@ -1,4 +1,4 @@
-"""The learning curves of `experiments.dreamer_runs`, and the table of what was reached.
+"""The learning curves of `experiments.training_runs`, and the table of what was reached.
 
 Returns are of training episodes, actions sampled; the line is the mean over seeds, the band from the lowest to the
 highest. The dashed line is a uniformly random policy over 200 episodes (seed 0).
@@ -102,7 +102,7 @@ def table(runs: dict[str, list[dict]]) -> str:
 def main() -> None:
     runs = collected()
     if not runs:
-        raise SystemExit("there are no runs in results/dreamer yet; see experiments/dreamer_runs.py.")
+        raise SystemExit("there are no runs in results/dreamer yet; see experiments/training_runs.py.")
     draw(runs)
     write_text(FOLDER / "table.md", table(runs))
     print(table(runs))

@@ -1,10 +1,10 @@
-"""What the agent without a shield learns: whole training runs by the command line, one core each.
+"""What agents with a world model learn: whole training runs by the command line, one core each.
 
 A suite is a list of runs; every run is `ambs train` with the options below, resumed if it was stopped, and its scores
-become one small file under results/dreamer: mean return, episodes and violations of each fiftieth of its steps. What
-is there already is not run again.
+become one small file under results/dreamer, or results/ambs where agents with and without a shield are compared: mean
+return, episodes and violations of each fiftieth of its steps. What is there already is not run again.
 
-    python -m experiments.dreamer_runs minatar [--jobs 2] [--seeds 0 1 2]
+    python -m experiments.training_runs minatar [--jobs 2] [--seeds 0 1 2]
     python -m experiments.dreamer_figure
 """
 
@@ -25,7 +25,6 @@ import numpy as np
 from ambs.files import write_text
 
 ROOT = Path(__file__).parent.parent
-OUT = ROOT / "results" / "dreamer"
 BINS = 50
 # One core a run: XLA's own threads would take both.
 ONE_CORE = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -39,6 +38,7 @@ class Plan:
     steps: int
     options: tuple[str, ...] = ()
     name: str = ""
+    agent: str = "dreamer"
 
     def of(self, seed: int) -> str:
         return f"{self.name or self.env}-s{seed}"
@@ -46,35 +46,54 @@ class Plan:
 
 # The defaults of the command; they were chosen on data of random play and on seeds from 100 on.
 GRIDS = ("--workers", "inline")
+PIXELS = (*GRIDS, "--option", "observation=image")
+CRITERIA = ("recover", "sound", "paper", "rollout", "latent")
 SUITES = {
     "minatar": [Plan(f"minatar-{game}", 60_000, GRIDS) for game in ("breakout", "space-invaders", "asterix")],
     "conveyor": [
         Plan("conveyor", 40_000, GRIDS, "conveyor-grid"),
-        Plan("conveyor", 40_000, (*GRIDS, "--option", "observation=image"), "conveyor-pixels"),
+        Plan("conveyor", 40_000, PIXELS, "conveyor-pixels"),
     ],
     "atari": [Plan("seaquest", 20_000, ("--size", "tiny", "--capacity", "100000", "--workers", "inline"))],
+    "shielded-conveyor": [
+        Plan("conveyor", 40_000, PIXELS, "conveyor-dreamer"),
+        *(
+            Plan("conveyor", 40_000, (*PIXELS, "--criterion", criterion), f"conveyor-{criterion}", "ambs")
+            for criterion in CRITERIA
+        ),
+    ],
+    "shielded-minatar": [
+        plan
+        for game in ("seaquest", "space-invaders")
+        for plan in (
+            Plan(f"minatar-{game}", 60_000, GRIDS, f"{game}-dreamer"),
+            Plan(f"minatar-{game}", 60_000, (*GRIDS, "--criterion", "sound"), f"{game}-sound", "ambs"),
+            Plan(f"minatar-{game}", 60_000, (*GRIDS, "--criterion", "recover"), f"{game}-recover", "ambs"),
+        )
+    ],
     "longer": [Plan("minatar-breakout", 1_000_000, GRIDS, "minatar-breakout-longer")],
     "hard": [Plan(f"minatar-{game}", 60_000, GRIDS) for game in ("freeway", "seaquest")],
 }
 
 
-def run(plan: Plan, seed: int, core: int) -> dict:
+def run(plan: Plan, seed: int, core: int, folder: Path) -> dict:
     """Trains to the end, and gives what is worth keeping."""
-    folder = ROOT / "runs" / "dreamer" / plan.of(seed)
-    told = ["train", plan.env, "--agent", "dreamer", "--seed", str(seed), "--steps", str(plan.steps), *plan.options]
+    told = ["train", plan.env, "--agent", plan.agent, "--seed", str(seed), "--steps", str(plan.steps), *plan.options]
     process = subprocess.Popen(
         [sys.executable, "-m", "ambs", *told, "--run", str(folder), "--json"],
-        env={**os.environ, **ONE_CORE}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        env={**os.environ, **ONE_CORE}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     os.sched_setaffinity(process.pid, {core})
-    out, _ = process.communicate()
+    out, err = process.communicate()
     if process.returncode:
-        raise SystemExit(f"ambs {' '.join(told)} ended with {process.returncode}.")
+        raise SystemExit(f"ambs {' '.join(told)} ended with {process.returncode}: {err.strip()[-500:]}")
+    metrics = rows(folder / "metrics.jsonl")
     return {
         "command": " ".join(["ambs", *told]),
         "summary": json.loads(out),
         "curve": curve(rows(folder / "scores.jsonl"), plan.steps),
-        "losses": losses(rows(folder / "metrics.jsonl")),
+        "losses": thinned(metrics, "loss/"),
+        "shield": thinned(metrics, "shield/"),
     }
 
 
@@ -95,11 +114,11 @@ def curve(episodes: list[dict], steps: int) -> dict:
     }
 
 
-def losses(metrics: list[dict]) -> dict:
-    """The model's losses as they fell, at no more than so many moments."""
-    learning = [row for row in metrics if "loss/observation" in row]
-    kept = learning[:: max(1, len(learning) // BINS)]
-    names = ["step", *sorted(name for name in (kept[0] if kept else {}) if name.startswith("loss/"))]
+def thinned(metrics: list[dict], prefix: str) -> dict:
+    """The metrics whose names begin so, at no more than so many moments."""
+    having = [row for row in metrics if any(name.startswith(prefix) for name in row)]
+    kept = having[:: max(1, len(having) // BINS)]
+    names = ["step", *sorted(name for name in (kept[0] if kept else {}) if name.startswith(prefix))]
     return {name: [round(row[name], 4) for row in kept] for name in names}
 
 
@@ -110,23 +129,25 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--first-core", type=int, default=0)
     options = parser.parse_args()
+    kind = "ambs" if any(plan.agent == "ambs" for plan in SUITES[options.suite]) else "dreamer"
+    out = ROOT / "results" / kind
     cores: SimpleQueue[int] = SimpleQueue()
     for core in range(options.first_core, options.first_core + options.jobs):
         cores.put(core)
 
     def do(job: tuple[Plan, int]) -> None:
         plan, seed = job
-        path = OUT / f"{plan.of(seed)}.json"
+        path = out / f"{plan.of(seed)}.json"
         if path.exists():
             return
         core = cores.get()
         try:
-            write_text(path, json.dumps(run(plan, seed, core)) + "\n")
+            write_text(path, json.dumps(run(plan, seed, core, ROOT / "runs" / kind / plan.of(seed))) + "\n")
         finally:
             cores.put(core)
         print(path.name, json.loads(path.read_text())["summary"], flush=True)
 
-    OUT.mkdir(parents=True, exist_ok=True)
+    out.mkdir(parents=True, exist_ok=True)
     jobs = [(plan, seed) for seed in options.seeds for plan in SUITES[options.suite]]
     with ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(do, jobs))
