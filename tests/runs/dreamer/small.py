@@ -69,16 +69,24 @@ class Poisoned(Conveyor):
 
 
 class Fickle(Conveyor):
-    """A conveyor that pays no heed to its seed: every episode begins with another bit turned."""
+    """A conveyor that pays no heed to its seed: in every episode another bit is turned."""
 
     resets = 0
 
     def reset(self, *, seed=None, options=None):
-        observation, info = super().reset(options=options)
         Fickle.resets += 1
+        self._bit = Fickle.resets
+        observation, info = super().reset(options=options)
+        return self._turned(observation), info
+
+    def step(self, action):
+        observation, *rest = super().step(action)
+        return self._turned(observation), *rest
+
+    def _turned(self, observation):
         observation = observation.copy()
-        observation.flat[Fickle.resets % observation.size] ^= 1
-        return observation, info
+        observation.flat[self._bit % observation.size] ^= 1
+        return observation
 
 
 class Brief(Conveyor):

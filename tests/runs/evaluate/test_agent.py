@@ -42,7 +42,7 @@ def made(observation_space, action_space):
     learner = create(
         parts_of(observation_space), codec.size, config.learner, discrete=codec.discrete, key=jax.random.key(0)
     )
-    return SavedAgent(Saved(config, 0, learner.model, learner.task.actor, observation_space, action_space))
+    return SavedAgent(Saved(config, 0, learner, observation_space, action_space))
 
 
 def test_the_agent_knows_where_it_comes_from(agent):
