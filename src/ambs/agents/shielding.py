@@ -22,6 +22,7 @@ from ambs.agents.safety import Safety
 from ambs.errors import AmbsError, probability
 from ambs.logic import syntax
 from ambs.shield import CostCriterion, Fixed, Ladder, LookaheadShield, StatTest, TailedCriterion
+from ambs.shield.fitting import DELTA
 from ambs.types import Decision
 from ambs.world_model.events import VIOLATION, Events
 from ambs.world_model.rssm import State
@@ -35,7 +36,7 @@ class ShieldConfig:
     """How the shield judges. T and C are the learner's (`SafetyConfig`), since its critics are made for them; H is the
     horizon that behaviour is imagined for."""
 
-    criterion: str = "sound"
+    criterion: str = "recover"
     """sound, rollout, paper, latent or recover."""
     test: str = "auto"
     """auto, which is `paper` for the criterion paper and else the ladder for Δ at δ = 0.01; A, B, C or paper."""
@@ -74,14 +75,19 @@ class ShieldConfig:
         if self.after < 0:
             raise AmbsError(f"the shield begins after {self.after} steps, and that has to be at least 0.")
         # What is wrong with the test is said here, before anything is learned.
-        _ = self.decides
+        error = self.decides.accept_probability(1 - self.Delta)
+        if error > DELTA:
+            raise AmbsError(
+                f"the shield's test lets a violation probability of {self.Delta:g} pass with probability {error:.3g}, "
+                f"its delta, and at most {DELTA:g} is held to; draw more traces, or take the test auto."
+            )
 
     @property
     def decides(self) -> StatTest:
         if self.test == "paper" or (self.test == "auto" and self.criterion == "paper"):
             # In batches, the rest not drawn once it cannot change the decision: the same decisions from fewer traces.
             return Fixed.paper(self.Delta, self.epsilon, self.traces, batch=32)
-        return Ladder.design(self.Delta, 0.01) if self.test == "auto" else Ladder.level(self.test)
+        return Ladder.design(self.Delta, DELTA) if self.test == "auto" else Ladder.level(self.test)
 
 
 def shield_of(learner: Learner, config: ShieldConfig, horizon: int, look_ahead: int) -> LookaheadShield:

@@ -21,7 +21,8 @@ class AmbsOptions:
     criterion: str | None = None
     """How a trace is judged: sound (H steps of drawn events, and a critic for the probability of a violation beyond),
     rollout (all T steps, no critic), paper (discounted cost with the twin critics), latent (H steps and no further) or
-    recover (as rollout, but with the safe policy after the proposed action); sound if not given."""
+    recover (as rollout, but with the safe policy after the proposed action); recover if not given, and sound with
+    --backup."""
 
     look_ahead: int | None = None
     """T, steps that the shield looks ahead; 30 if not given, here or in the formula."""
@@ -55,8 +56,9 @@ def shielded(config: RunConfig, command: Train, options: AmbsOptions) -> RunConf
     from ambs.runs.dreamer.config import with_safety
 
     safe, Delta, look_ahead = _taken_apart(command.formula, options)
+    criterion = options.criterion or (None if options.backup is None else "sound")
     given: dict[str, Any] = {
-        "criterion": options.criterion, "test": command.test, "Delta": Delta, "epsilon": options.epsilon,
+        "criterion": criterion, "test": command.test, "Delta": Delta, "epsilon": options.epsilon,
         "traces": options.traces, "twins": options.twins, "first": options.first, "after": options.shield_after,
         "backup": options.backup,
     }  # fmt: skip

@@ -106,7 +106,7 @@ def sing(observation):
 
 
 def test_a_backup_policy_of_the_users_own(tmp_path):
-    config = dataclasses.replace(shielded(), shield=ShieldConfig(backup=f"{__name__}:stay"))
+    config = dataclasses.replace(shielded(), shield=ShieldConfig("sound", backup=f"{__name__}:stay"))
     train(config, tmp_path)
     kept = read_overrides(tmp_path)
     assert {int(row["played"].argmax()) for row in kept} == {4}
@@ -127,7 +127,7 @@ def test_a_backup_policy_of_the_users_own(tmp_path):
     ],
 )
 def test_a_backup_policy_that_is_none(tmp_path, backup, message):
-    config = dataclasses.replace(shielded(), shield=ShieldConfig(backup=backup))
+    config = dataclasses.replace(shielded(), shield=ShieldConfig("sound", backup=backup))
     with pytest.raises(AmbsError, match=message):
         train(config, tmp_path / "run")
 
@@ -138,10 +138,12 @@ def test_a_backup_policy_that_is_none(tmp_path, backup, message):
         (lambda: ShieldConfig(criterion="magic"), "criterion is 'magic', and has to be one of sound, rollout, paper"),
         (lambda: ShieldConfig(test="D"), "test is 'D', and has to be one of auto, A, B, C, paper"),
         (lambda: ShieldConfig("paper", epsilon=0.2), "epsilon 0.2 is larger than Delta 0.1"),
+        (lambda: ShieldConfig("paper", traces=32), r"a violation probability of 0.1 pass with probability 0.0343, its"),
+        (lambda: ShieldConfig(test="A", Delta=0.05), "of 0.05 pass with probability 0.217"),
         (lambda: ShieldConfig("recover", backup="a:b"), "imagines the backup policy"),
         (lambda: small(shield=ShieldConfig()), "give the learner a SafetyConfig"),
         (
-            lambda: small(learner=with_safety(cpu_learner("debug"), 10), shield=ShieldConfig()),
+            lambda: small(learner=with_safety(cpu_learner("debug"), 10), shield=ShieldConfig("sound")),
             "looks 10 steps ahead, and 15 are imagined",
         ),
     ],
