@@ -1,10 +1,10 @@
 """What agents with a world model learn: whole training runs by the command line, one core each.
 
 A suite is a list of runs; every run is `ambs train` with the options below, resumed if it was stopped, and its scores
-become one small file under results/dreamer, or results/ambs where agents with and without a shield are compared: mean
-return, episodes and violations of each fiftieth of its steps. What is there already is not run again.
+become one small file under results/AGENT: mean return, episodes and violations of each fiftieth of its steps. What is
+there already is not run again.
 
-    python -m experiments.training_runs minatar [--jobs 2] [--seeds 0 1 2]
+    python -m experiments.training_runs minatar [--jobs 2] [--seeds 0 1 2] [--only minatar-breakout]
     python -m experiments.dreamer_figure
 """
 
@@ -40,8 +40,12 @@ class Plan:
     name: str = ""
     agent: str = "dreamer"
 
-    def of(self, seed: int) -> str:
-        return f"{self.name or self.env}-s{seed}"
+    @property
+    def called(self) -> str:
+        return self.name or self.env
+
+    def of(self, seed: int) -> Path:
+        return Path(self.agent, f"{self.called}-s{seed}")
 
 
 # The defaults of the command; they were chosen on data of random play and on seeds from 100 on.
@@ -56,7 +60,7 @@ SUITES = {
     ],
     "atari": [Plan("seaquest", 20_000, ("--size", "tiny", "--capacity", "100000", "--workers", "inline"))],
     "shielded-conveyor": [
-        Plan("conveyor", 40_000, PIXELS, "conveyor-dreamer"),
+        Plan("conveyor", 40_000, PIXELS, "conveyor-pixels"),
         *(
             Plan("conveyor", 40_000, (*PIXELS, "--criterion", criterion), f"conveyor-{criterion}", "ambs")
             for criterion in CRITERIA
@@ -66,9 +70,9 @@ SUITES = {
         plan
         for game in ("seaquest", "space-invaders")
         for plan in (
-            Plan(f"minatar-{game}", 60_000, GRIDS, f"{game}-dreamer"),
-            Plan(f"minatar-{game}", 60_000, (*GRIDS, "--criterion", "sound"), f"{game}-sound", "ambs"),
-            Plan(f"minatar-{game}", 60_000, (*GRIDS, "--criterion", "recover"), f"{game}-recover", "ambs"),
+            Plan(f"minatar-{game}", 60_000, GRIDS),
+            Plan(f"minatar-{game}", 60_000, (*GRIDS, "--criterion", "sound"), f"minatar-{game}-sound", "ambs"),
+            Plan(f"minatar-{game}", 60_000, (*GRIDS, "--criterion", "recover"), f"minatar-{game}-recover", "ambs"),
         )
     ],
     "longer": [Plan("minatar-breakout", 1_000_000, GRIDS, "minatar-breakout-longer")],
@@ -125,30 +129,30 @@ def thinned(metrics: list[dict], prefix: str) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("suite", choices=SUITES)
+    parser.add_argument("--only", nargs="+", help="the names of the suite's plans to run, if not all")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--first-core", type=int, default=0)
     options = parser.parse_args()
-    kind = "ambs" if any(plan.agent == "ambs" for plan in SUITES[options.suite]) else "dreamer"
-    out = ROOT / "results" / kind
+    plans = [plan for plan in SUITES[options.suite] if options.only is None or plan.called in options.only]
     cores: SimpleQueue[int] = SimpleQueue()
     for core in range(options.first_core, options.first_core + options.jobs):
         cores.put(core)
 
     def do(job: tuple[Plan, int]) -> None:
         plan, seed = job
-        path = out / f"{plan.of(seed)}.json"
+        path = ROOT / "results" / plan.of(seed).with_suffix(".json")
         if path.exists():
             return
         core = cores.get()
         try:
-            write_text(path, json.dumps(run(plan, seed, core, ROOT / "runs" / kind / plan.of(seed))) + "\n")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(path, json.dumps(run(plan, seed, core, ROOT / "runs" / plan.of(seed))) + "\n")
         finally:
             cores.put(core)
         print(path.name, json.loads(path.read_text())["summary"], flush=True)
 
-    out.mkdir(parents=True, exist_ok=True)
-    jobs = [(plan, seed) for seed in options.seeds for plan in SUITES[options.suite]]
+    jobs = [(plan, seed) for seed in options.seeds for plan in plans]
     with ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(do, jobs))
 
