@@ -12,6 +12,7 @@ from ambs.agents.optimiser import OptimiserConfig
 from ambs.agents.safety import SafetyConfig
 from ambs.agents.shielding import ShieldConfig
 from ambs.behaviour.actor_critic import BehaviourConfig
+from ambs.behaviour.penalties import PenaltyConfig
 from ambs.errors import AmbsError, positive_integer, probability
 from ambs.world_model.sizes import size
 
@@ -19,9 +20,11 @@ from ambs.world_model.sizes import size
 PAPER = {"length": 64, "train_ratio": 64.0}
 
 
-def with_safety(learner: LearnerConfig, look_ahead: int = 30) -> LearnerConfig:
+def with_safety(
+    learner: LearnerConfig, look_ahead: int = 30, penalty: PenaltyConfig | None = None
+) -> LearnerConfig:  # fmt: skip
     """The learner of AMBS: with a safe policy, and critics that learn as fast as that of the task policy does."""
-    return replace(learner, safety=SafetyConfig(look_ahead, critics=learner.critic))
+    return replace(learner, safety=SafetyConfig(look_ahead, critics=learner.critic, penalty=penalty))
 
 
 def cpu_learner(name: str = "nano") -> LearnerConfig:
@@ -34,6 +37,20 @@ def cpu_learner(name: str = "nano") -> LearnerConfig:
         size=name, world_model=OptimiserConfig(2e-3, 1e-8, 1000.0), actor=step, critic=step, starts=128,
         pictures=30.0, events=30.0, ahead=1.0, behaviour=BehaviourConfig(entropy=3e-3),
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class StartConfig:
+    """Episodes that others have made, to begin with."""
+
+    path: str
+    """A run folder, or a dataset as Minari stores it, or an .npz file of the same arrays; docs/ambs.md has them."""
+    updates: int = 0
+    """Gradient steps on them before the first step in the environment."""
+
+    def __post_init__(self) -> None:
+        if self.updates < 0:
+            raise AmbsError(f"there are to be {self.updates} offline updates, and that has to be at least 0.")
 
 
 @dataclass(frozen=True)
@@ -75,6 +92,8 @@ class RunConfig:
     learner: LearnerConfig = field(default_factory=cpu_learner)
     shield: ShieldConfig | None = None
     """How actions are shielded; not at all, if not given. AMBS is this, and a learner with `safety`."""
+    start: StartConfig | None = None
+    """What is in the replay before the first step; nothing, if not given."""
 
     def __post_init__(self) -> None:
         for name in ("steps", "envs", "batch", "length", "capacity", "log_every", "checkpoint_every"):
@@ -86,7 +105,10 @@ class RunConfig:
         _require_learnable(self.learner)
         if self.shield is not None:
             _require_shieldable(self.learner, self.shield)
-        if self.prefill < self.length * self.envs:
+        if self.prefill < 0:
+            raise AmbsError(f"prefill is {self.prefill}, and has to be at least 0.")
+        # Where there are episodes to begin with, the first batch is drawn from them.
+        if self.start is None and self.prefill < self.length * self.envs:
             raise AmbsError(
                 f"prefill is {self.prefill}, and the first batch needs {self.length * self.envs} steps: sequences of "
                 f"{self.length} from {self.envs} environments."
@@ -101,6 +123,11 @@ class RunConfig:
     def agent(self) -> str:
         """What the agent is called: ambs, or dreamer without a shield."""
         return "dreamer" if self.shield is None else "ambs"
+
+    @property
+    def offline_updates(self) -> int:
+        """Gradient steps before the first step in the environment."""
+        return 0 if self.start is None else self.start.updates
 
     @property
     def steps_per_update(self) -> float:

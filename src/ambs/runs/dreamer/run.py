@@ -19,18 +19,21 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from ambs.agents.backup import Backup
+from ambs.agents.forecast import forecast
 from ambs.agents.learner import Learner, learn
 from ambs.agents.placement import Placement
 from ambs.agents.player import ActionCodec, act, nothing_yet
 from ambs.agents.shielding import act_shielded
-from ambs.envs.vector import Batch, VectorEnv
-from ambs.errors import AmbsError
+from ambs.envs.vector import VectorEnv
 from ambs.replay import Ring
+from ambs.runs.dreamer.calibration import Calibration
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.dreamer.counters import Counters, Scorer
 from ambs.runs.dreamer.decisions import Decisions
+from ambs.runs.dreamer.health import broken, require_finite, require_some_safety, require_sound
 from ambs.runs.dreamer.interruption import Interrupted, Interruption
 from ambs.runs.dreamer.margin import interval_for, margin_for
+from ambs.runs.dreamer.offline import Source, fill
 from ambs.runs.dreamer.overrides import Overrides
 from ambs.runs.dreamer.position import Position
 from ambs.runs.dreamer.rows import as_rows, as_sequences, layout
@@ -54,11 +57,13 @@ class Run:
         folder: Where.
         vec: The environments.
         manifest: Of the checkpoint to go on from, as `latest` has found it whole; None to begin.
+        source: What is in the replay when the run begins.
     """
 
     def __init__(
-        self, config: RunConfig, folder: RunFolder, vec: VectorEnv, manifest: Mapping[str, Any] | None
-    ) -> None:
+        self, config: RunConfig, folder: RunFolder, vec: VectorEnv, manifest: Mapping[str, Any] | None,
+        source: Source | None = None,
+    ) -> None:  # fmt: skip
         self.config, self.folder, self.vec = config, folder, vec
         self.codec = ActionCodec(vec.single_action_space)
         self.parts = parts_of(vec.single_observation_space)
@@ -67,6 +72,7 @@ class Run:
         self.counters, self.scorer = Counters(), Scorer(config.envs)
         self.tally: Tally | None = None
         self.decisions = Decisions()
+        self.calibration = _calibration(config)
         self.placement = Placement(config.batch)
         self.learner = self.placement.copy(
             _create(self.parts, self.codec.size, config.learner, discrete=self.codec.discrete, key=self._next_key())
@@ -77,6 +83,7 @@ class Run:
             _nothing_yet(self.learner.model, config.envs, self.codec.size),
         )
         self.checkpoint_step: int | None = None
+        self._saved_at: tuple[int, int] | None = None
         self.ring = Ring.open(
             folder.replay, layout(vec.single_observation_space, self.parts, self.codec.size), config.capacity,
             config.envs, margin=margin_for(config.checkpoint_every, config.envs),
@@ -86,19 +93,27 @@ class Run:
         self.checkpoint_every = interval_for(config.checkpoint_every, config.envs, folder.replay)
         if manifest is not None:
             self._go_back(manifest)
+        elif source is not None:
+            fill(self.ring, source)
         name = None if config.shield is None else config.shield.backup
         self.backup = None if name is None else Backup(name, vec.single_action_space)
         self.overrides = Overrides(folder.path, self.counters.steps)
-        self.log = MetricsLog(folder.path, self.counters.steps, tensorboard=config.tensorboard)
+        counters = self.counters
+        self.log = MetricsLog(
+            folder.path, counters.steps, updates=counters.updates, tensorboard=config.tensorboard
+        )  # fmt: skip
         self._compiled = False
 
     def train(self, progress: Progress, interruption: Interruption) -> None:
         """Runs to the end; or to a signal, and then it is `Interrupted` after a last checkpoint."""
         config, counters = self.config, self.counters
+        self._learn_offline(progress, interruption)
         clock, row_began = (time.monotonic(), time.process_time()), (time.monotonic(), counters.steps)
         while counters.steps < config.steps:
             before = counters.steps
             self._step()
+            if before < config.prefill <= counters.steps:
+                require_some_safety(config, counters)
             self._learn_what_is_due(progress)
             now = time.monotonic(), time.process_time()
             counters.wall_seconds += now[0] - clock[0]
@@ -121,11 +136,11 @@ class Run:
 
     def save(self) -> None:
         """A checkpoint; or an error, if what would be saved is broken."""
-        if self.checkpoint_step == self.counters.steps:
+        if self._saved_at == (self.counters.steps, self.counters.updates):
             return
         self._require_finite()
         if not all_finite(self.learner):
-            raise self._broken("a weight has not been", self.counters.steps)
+            raise broken("a weight has not been", self.counters.steps, self.checkpoint_step)
         self.ring.flush()
         self.overrides.save()
         extra = {
@@ -136,8 +151,11 @@ class Run:
             "tally": None if self.tally is None else self.tally.as_json(),
             "decisions": self.decisions.as_json(),
         }
+        if self.calibration is not None:
+            extra["calibration"] = self.calibration.as_json()
         save(self.folder.checkpoints, self.counters.steps, self._tree(), extra)
         self.checkpoint_step = self.counters.steps
+        self._saved_at = self.counters.steps, self.counters.updates
 
     def status(self, doing: str, note: str = "") -> Status:
         counters = self.counters
@@ -161,10 +179,16 @@ class Run:
         self.rng.bit_generator.state = extra["rng"]
         self.tally = None if extra["tally"] is None else Tally.from_json(extra["tally"])
         self.decisions = Decisions(**extra["decisions"])
+        if self.calibration is not None:
+            self.calibration = Calibration.from_json(extra["calibration"])
         under_way = dict(extra["episodes_under_way"])
         if self.position.go_back(tree, under_way.pop("numbers"), self.vec, self.ring, self.codec):
             self.scorer = Scorer.from_json(under_way)
+        elif self.calibration is not None:
+            # Other episodes: what was foretold of those is not told by these.
+            self.calibration.open.clear()
         self.checkpoint_step = manifest["step"]
+        self._saved_at = self.counters.steps, self.counters.updates
 
     def _next_key(self) -> jax.Array:
         self.key, key = jax.random.split(self.key)
@@ -172,25 +196,37 @@ class Run:
 
     def _step(self) -> None:
         """One step of every environment: into the replay with what is seen, and on to the next."""
-        position = self.position
+        position, foretold = self.position, None
         self.ring.add(as_rows(position.batch, position.action))
         if self.counters.steps < self.config.prefill:
             position.action = self.codec.random(self.rng, self.config.envs)
         else:
-            self._act()
+            foretold = self._act()
             self._require_sound_policy()
         position.batch = self.vec.step(self.codec.decode(position.action))
-        self._require_sound(position.batch)
+        require_sound(position.batch, self.counters.steps, self.checkpoint_step)
+        if foretold is not None and self.calibration is not None:
+            first, within = foretold
+            self.calibration.add(np.asarray(first), np.asarray(within), position.batch)
         for episode in self.scorer.add(position.batch, self.counters):
             self.log.score(self.counters.steps, **dataclasses.asdict(episode))
 
-    def _act(self) -> None:
-        """The agent's action in every environment; with its shield, if that has begun."""
+    def _act(self) -> tuple[jax.Array, jax.Array] | None:
+        """The agent's action in every environment; with its shield, if that has begun.
+
+        While a shield waits for the model to foretell violations, what is foretold of the actions is returned.
+        """
         position, config = self.position, self.config
         seen = {key: jnp.asarray(value) for key, value in as_parts(position.batch.obs).items()}
         first, key = jnp.asarray(position.batch.is_first), self._next_key()
-        if config.shield is None or self.counters.steps < config.prefill + config.shield.after:
+        foretold = None
+        waits = self.calibration is not None and not self.calibration.begun
+        if config.shield is None or waits or self.counters.steps < config.prefill + config.shield.after:
             _, position.memory = act(self.learner.model, self.learner.task.actor, position.memory, seen, first, key=key)
+            if self.calibration is not None and waits:
+                foretold = forecast(
+                    self.learner, position.memory, self.calibration.look_ahead, key=jax.random.fold_in(key, 1)
+                )  # fmt: skip
         else:
             assert config.learner.safety is not None
             proposed, position.memory, decision = act_shielded(
@@ -206,21 +242,47 @@ class Run:
             self.counters.shielded += config.envs
             self.counters.overrides += int(np.asarray(decision.overridden).sum())
         position.action = np.asarray(position.memory.action)
+        return foretold
+
+    def _learn_offline(self, progress: Progress, interruption: Interruption) -> None:
+        """Gradient steps on what the run starts from, with ten rows of metrics; and a checkpoint."""
+        config, counters = self.config, self.counters
+        if counters.updates >= config.offline_updates:
+            return
+        every = max(1, config.offline_updates // 10)
+        while counters.updates < config.offline_updates:
+            clock = time.monotonic(), time.process_time()
+            self._update(progress)
+            if counters.updates % every == 0:
+                self._report((clock[0], 0))
+                self.tally = None
+            counters.wall_seconds += time.monotonic() - clock[0]
+            counters.cpu_seconds += time.process_time() - clock[1]
+            progress(self.status("learning"))
+            if interruption.signal is not None:
+                self.save()
+                raise Interrupted(0, interruption.signal)
+        self.save()
 
     def _learn_what_is_due(self, progress: Progress) -> None:
         """Gradient steps until as many steps have been replayed as the train ratio asks for."""
         config, counters = self.config, self.counters
-        due = int((counters.steps - config.prefill) / config.steps_per_update)
+        due = config.offline_updates + int((counters.steps - config.prefill) / config.steps_per_update)
         while counters.updates < due and self.ring.ready(config.length):
-            if not self._compiled:
-                progress(self.status("compiling"))
-                self._compiled = True
-            rows = self.ring.sample(self.rng, config.batch, config.length)
-            batch = self.placement.split(as_sequences(rows, self.parts))
-            self.learner, metrics = _learn(self.learner, batch, config.learner, key=self._next_key())
-            tally = Tally.like(metrics) if self.tally is None else self.tally
-            self.tally = add(tally, metrics, self.learner.updates)
-            counters.updates += 1
+            self._update(progress)
+
+    def _update(self, progress: Progress) -> None:
+        """One gradient step."""
+        config = self.config
+        if not self._compiled:
+            progress(self.status("compiling"))
+            self._compiled = True
+        rows = self.ring.sample(self.rng, config.batch, config.length)
+        batch = self.placement.split(as_sequences(rows, self.parts))
+        self.learner, metrics = _learn(self.learner, batch, config.learner, key=self._next_key())
+        tally = Tally.like(metrics) if self.tally is None else self.tally
+        self.tally = add(tally, metrics, self.learner.updates)
+        self.counters.updates += 1
 
     def _report(self, began: tuple[float, int]) -> None:
         """A row of metrics: the means since the last one. Here, and for a checkpoint, the host waits for the device."""
@@ -230,49 +292,24 @@ class Run:
         score = {"return": mean} if (mean := counters.mean_return(20)) is not None else {}
         means = {} if self.tally is None else self.tally.means()
         speed = {"steps_per_second": (counters.steps - steps) / max(time.monotonic() - then, 1e-9)}
-        self.log.metrics(counters.steps, {**means, **self.decisions.means(), **own, **score, **speed})
+        calibration = {} if self.calibration is None else self.calibration.row()
+        self.log.metrics(counters.steps, {**means, **self.decisions.means(), **calibration, **own, **score, **speed})
 
     def _require_finite(self) -> None:
-        broken = None if self.tally is None else self.tally.first_broken()
-        if broken is not None:
-            step = self.config.prefill + broken.update * self.config.steps_per_update
-            raise self._broken(f"{broken.name} has not been", min(int(step), self.counters.steps))
-
-    def _broken(self, what: str, step: int) -> AmbsError:
-        return AmbsError(
-            f"{what} a finite number since about step {step:,}, so the run has stopped, and "
-            + self._last_good(
-                "run the same command with a lower --learning-rate, and it goes on from there",
-                otherwise="start again with a lower --learning-rate",
-            )
-        )
+        require_finite(self.tally, self.config, self.counters.steps, self.checkpoint_step)
 
     def _require_sound_policy(self) -> None:
         """What is no number would be an error of the environment's, which has not made it."""
         if not np.isfinite(self.position.action).all():
             self._require_finite()
-            raise self._broken("the policy's action has not been", self.counters.steps)
+            raise broken("the policy's action has not been", self.counters.steps, self.checkpoint_step)
 
-    def _require_sound(self, batch: Batch) -> None:
-        """What is no number would be in the replay for good."""
-        seen = [part for part in as_parts(batch.obs).values() if np.issubdtype(part.dtype, np.floating)]
-        for what, values in (("a reward", [batch.reward]), ("an observation", seen)):
-            if not all(np.isfinite(array).all() for array in values):
-                raise AmbsError(
-                    f"{what} of the environment is no finite number at step {self.counters.steps:,}, so the run has "
-                    "stopped, and "
-                    + self._last_good(
-                        "mend the environment, and the same command goes on from there",
-                        otherwise="mend the environment and start again",
-                    )
-                )
 
-    def _last_good(self, then: str, *, otherwise: str) -> str:
-        """The end of a sentence: what there is to go on from, and what to do; `otherwise`, if there is nothing."""
-        last = self.checkpoint_step
-        if last is None:
-            return f"there is no checkpoint yet; {otherwise}."
-        return f"its last good checkpoint is of step {last:,}; {then}."
+def _calibration(config: RunConfig) -> Calibration | None:
+    if config.shield is None or config.shield.when is None:
+        return None
+    assert config.learner.safety is not None
+    return Calibration(config.shield.when, config.learner.safety.look_ahead)
 
 
 def _due(before: int, now: int, every: int) -> bool:

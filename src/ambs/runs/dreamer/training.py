@@ -15,9 +15,12 @@ from ambs.envs.foreign import Foreign
 from ambs.envs.vector import VectorEnv, make_vec
 from ambs.errors import AmbsError
 from ambs.files import write_text
+from ambs.logic import satisfiable
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.dreamer.counters import Counters
 from ambs.runs.dreamer.interruption import Interruption
+from ambs.runs.dreamer.offline import Source, require_enough, source_of
+from ambs.runs.dreamer.rows import layout
 from ambs.runs.dreamer.run import Run
 from ambs.runs.dreamer.saved import maker_of
 from ambs.runs.dreamer.status import Progress, Status, nobody
@@ -47,6 +50,8 @@ def train(config: RunConfig, path: Path, progress: Progress = nobody) -> dict[st
         _require_learnable(vec)
         if config.shield is not None and config.shield.backup is not None:
             Backup(config.shield.backup, vec.single_action_space)
+        _require_satisfiable(config)
+        source = _source(config, path, vec)
         if isinstance(make, Foreign) and make.note is not None:
             warnings.warn(make.note, stacklevel=2)
         folder = stack.enter_context(RunFolder.open(path, _options(config), may_change=MAY_CHANGE | _LEARNING_RATES))
@@ -57,7 +62,7 @@ def train(config: RunConfig, path: Path, progress: Progress = nobody) -> dict[st
             progress(Status("done", counters.steps, config.steps, counters.episodes, counters.violations,
                             counters.updates, counters.mean_return(20), note))  # fmt: skip
             return _summarise(config, counters, path)
-        run = stack.enter_context(contextlib.closing(Run(config, folder, vec, manifest)))
+        run = stack.enter_context(contextlib.closing(Run(config, folder, vec, manifest, source)))
         # There is a summary where the run has all its steps; one that is given more has not.
         (path / "summary.json").unlink(missing_ok=True)
         progress(run.status("starting", note))
@@ -71,11 +76,36 @@ def _require_learnable(vec: VectorEnv) -> None:
     ActionCodec(vec.single_action_space)
 
 
+def _require_satisfiable(config: RunConfig) -> None:
+    if config.shield is not None and config.formula is not None and not satisfiable(config.formula):
+        raise AmbsError(
+            f"no state satisfies '{config.formula}', which contradicts itself, so no shield can keep it; give another "
+            "--formula."
+        )
+
+
+def _source(config: RunConfig, path: Path, vec: VectorEnv) -> Source | None:
+    """What the run starts from; nothing if it has started, for then it is in the replay."""
+    if config.start is None or any((path / "checkpoints").glob("*.json")):
+        return None
+    actions = vec.single_action_space
+    stored = layout(vec.single_observation_space, parts_of(vec.single_observation_space), ActionCodec(actions).size)
+    source = source_of(config, stored, actions)
+    require_enough(source, config.envs, config.length)
+    return source
+
+
 def _options(config: RunConfig) -> dict[str, Any]:
-    """The configuration as it is saved; without options of the environment if there are none, as in older runs."""
+    """The configuration as it is saved; without what older runs do not have, if nothing was asked of it."""
     options = {"agent": config.agent, **dataclasses.asdict(config)}
-    if not config.env_options:
-        del options["env_options"]
+    for within, name in (
+        (options, "env_options"),
+        (options, "start"),
+        (options["shield"], "when"),
+        (options["learner"]["safety"], "penalty"),
+    ):
+        if within is not None and within[name] in (None, {}):
+            del within[name]
     return options
 
 
