@@ -7,12 +7,10 @@ import dataclasses
 import json
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from ambs.agents.backup import Backup
-from ambs.agents.player import ActionCodec
 from ambs.envs.foreign import Foreign
-from ambs.envs.vector import VectorEnv, make_vec
+from ambs.envs.vector import make_vec
 from ambs.errors import AmbsError
 from ambs.files import write_text
 from ambs.runs.dreamer.config import RunConfig
@@ -21,11 +19,9 @@ from ambs.runs.dreamer.interruption import Interruption
 from ambs.runs.dreamer.run import Run
 from ambs.runs.dreamer.saved import maker_of
 from ambs.runs.dreamer.status import Progress, Status, nobody
+from ambs.runs.dreamer.trainee import DreamerTrainee
 from ambs.runs.storage import MAY_CHANGE, RunFolder, latest
-from ambs.world_model.parts import parts_of
-
-# A run whose losses broke can go on with smaller steps; the optimisers' states do not depend on them.
-_LEARNING_RATES = {f"learner.{name}.learning_rate" for name in ("world_model", "actor", "critic")}
+from ambs.runs.trainee import Settings, Trainee
 
 
 def train(config: RunConfig, path: Path, progress: Progress = nobody) -> dict[str, Any]:
@@ -39,41 +35,38 @@ def train(config: RunConfig, path: Path, progress: Progress = nobody) -> dict[st
         path: The run's folder, as `docs/run-folder.md` describes it.
         progress: Told at every step how far the run has come.
     """
+    return conduct(DreamerTrainee, config, path, progress)
+
+
+def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progress = nobody) -> dict[str, Any]:
+    """The same for any kind of agent."""
     with contextlib.ExitStack() as stack:
         interruption = stack.enter_context(Interruption())
         # Before the folder: an environment that there is not, or that cannot be learned, should leave none behind.
         make = maker_of(config)
         vec = stack.enter_context(make_vec(make, config.envs, seed=config.seed, workers=config.workers))
-        _require_learnable(vec)
-        if config.shield is not None and config.shield.backup is not None:
-            Backup(config.shield.backup, vec.single_action_space)
+        kind.require(config, vec)
         if isinstance(make, Foreign) and make.note is not None:
             warnings.warn(make.note, stacklevel=2)
-        folder = stack.enter_context(RunFolder.open(path, _options(config), may_change=MAY_CHANGE | _LEARNING_RATES))
+        folder = stack.enter_context(RunFolder.open(path, _options(config), may_change=MAY_CHANGE | kind.may_change))
         manifest = _last_checkpoint(folder)
         counters = Counters(**manifest["extra"]["counters"]) if manifest else Counters()
         note = _note(folder, counters.steps, config.steps)
         if counters.steps >= config.steps:
             progress(Status("done", counters.steps, config.steps, counters.episodes, counters.violations,
                             counters.updates, counters.mean_return(20), note))  # fmt: skip
-            return _summarise(config, counters, path)
-        run = stack.enter_context(contextlib.closing(Run(config, folder, vec, manifest)))
+            return _summarise(kind, config, counters, path)
+        run = stack.enter_context(contextlib.closing(Run(kind, config, folder, vec, manifest)))
         # There is a summary where the run has all its steps; one that is given more has not.
         (path / "summary.json").unlink(missing_ok=True)
         progress(run.status("starting", note))
         run.train(progress, interruption)
-        return _summarise(config, run.counters, path)
+        return _summarise(kind, config, run.counters, path)
 
 
-def _require_learnable(vec: VectorEnv) -> None:
-    """An error if its observations or its actions are none that a model can be taught."""
-    parts_of(vec.single_observation_space)
-    ActionCodec(vec.single_action_space)
-
-
-def _options(config: RunConfig) -> dict[str, Any]:
+def _options(config: Settings) -> dict[str, Any]:
     """The configuration as it is saved; without options of the environment if there are none, as in older runs."""
-    options = {"agent": config.agent, **dataclasses.asdict(config)}
+    options = {"agent": config.agent, **dataclasses.asdict(cast(Any, config))}
     if not config.env_options:
         del options["env_options"]
     return options
@@ -98,12 +91,12 @@ def _note(folder: RunFolder, steps: int, total: int) -> str:
     return "; ".join([begin, *changed])
 
 
-def _summarise(config: RunConfig, counters: Counters, path: Path) -> dict[str, Any]:
+def _summarise(kind: type[Trainee], config: Settings, counters: Counters, path: Path) -> dict[str, Any]:
     """The run in a few numbers, which stay in its folder."""
     summary = {
         "env": config.env,
         "agent": config.agent,
-        "size": config.learner.size,
+        **kind.summary(config, counters),
         "seed": config.seed,
         "steps": counters.steps,
         "updates": counters.updates,
@@ -115,10 +108,5 @@ def _summarise(config: RunConfig, counters: Counters, path: Path) -> dict[str, A
         "wall_seconds": round(counters.wall_seconds, 1),
         "cpu_seconds": round(counters.cpu_seconds, 1),
     }
-    if config.shield is not None:
-        summary |= {
-            "criterion": config.shield.criterion,
-            "override_rate": round(counters.overrides / max(1, counters.shielded), 4),
-        }
     write_text(path / "summary.json", json.dumps(summary, indent=2) + "\n")
     return summary
