@@ -21,12 +21,13 @@ from ambs.behaviour.slow import follow
 from ambs.world_model.layers import MLP
 from ambs.world_model.numbers import BINS, TwoHot
 from ambs.world_model.sizes import Size
+from ambs.world_model.sparse import Sparse
 
 
 class CostLesson(NamedTuple):
     """States that the task policy passed through, and what is to be learned of them."""
 
-    features: Float[Array, "*shape features"]
+    features: Float[Array, "*shape features"] | Sparse
     target: Float[Array, "*shape ..."]
     weight: Float[Array, "*shape"]
 
@@ -49,14 +50,16 @@ class SafetyCritics(eqx.Module):
         self.slow = jax.tree.map(jnp.copy, self.twins)
         self.most, self.config = most, config
 
-    def value(self, features: Float[Array, "*shape features"], *, pessimistic: bool = False) -> Float[Array, "*shape"]:
+    def value(
+        self, features: Float[Array, "*shape features"] | Sparse, *, pessimistic: bool = False
+    ) -> Float[Array, "*shape"]:
         """The lesser of the two, as the paper has it; or the greater, which is the safer one to believe."""
         first, second = (TwoHot(net(features)).mean for net in self.twins)
         return jnp.clip(jnp.maximum(first, second) if pessimistic else jnp.minimum(first, second), 0.0, self.most)
 
     def targets(
         self,
-        features: Float[Array, "states batch features"],
+        features: Float[Array, "states batch features"] | Sparse,
         cost: Float[Array, "steps batch"],
         goes_on: Float[Array, "steps batch"],
     ) -> Float[Array, "steps batch"]:
@@ -79,6 +82,6 @@ class SafetyCritics(eqx.Module):
         """The slow copies, one update later."""
         return eqx.tree_at(lambda me: me.slow, self, follow(self.slow, self.twins, self.config.slow_decay))
 
-    def _lesser_slow(self, features: Float[Array, "*shape features"]) -> Float[Array, "*shape"]:
+    def _lesser_slow(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape"]:
         first, second = (TwoHot(net(features)).mean for net in self.slow)
         return jnp.minimum(first, second)
