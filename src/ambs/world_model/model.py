@@ -22,8 +22,9 @@ from ambs.world_model.latent import Latent, balanced_kl
 from ambs.world_model.layers import MLP
 from ambs.world_model.numbers import BINS, TwoHot
 from ambs.world_model.parts import Part
-from ambs.world_model.rssm import RSSM, State
+from ambs.world_model.rssm import RSSM, AnyState, State
 from ambs.world_model.sizes import Size
+from ambs.world_model.sparse import Sparse
 
 SCALES = {
     "observation": 1.0,
@@ -116,25 +117,25 @@ class WorldModel(eqx.Module):
         return self.rssm.observe(state, action, seen, is_first, fresh, key=key)[0]
 
     def step(
-        self, state: State, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray
-    ) -> tuple[State, Prediction]:
+        self, state: AnyState, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray
+    ) -> tuple[AnyState, Prediction]:
         """The contract of a model: one imagined transition."""
         following = self.rssm.imagine(state, action, key=key)
         features = following.features
         cost, cont = self.predict_cost(features), self.predict_continue(features)
         return following, Prediction(cost, cont, {})
 
-    def predict_reward(self, features: Float[Array, "*shape features"]) -> Float[Array, "*shape"]:
+    def predict_reward(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape"]:
         return TwoHot(self.reward(features)).mean
 
-    def predict_cost(self, features: Float[Array, "*shape features"]) -> Float[Array, "*shape"]:
+    def predict_cost(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape"]:
         """Never below 0, as costs are; a head that has learned nothing yet is a rounding error away from it."""
         return jnp.maximum(TwoHot(self.cost(features)).mean, 0.0)
 
-    def predict_continue(self, features: Float[Array, "*shape features"]) -> Float[Array, "*shape"]:
+    def predict_continue(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape"]:
         return jax.nn.sigmoid(self.continuation(features))
 
-    def predict_safe(self, features: Float[Array, "*shape features"]) -> Float[Array, "*shape"]:
+    def predict_safe(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape"]:
         """The safety discount: the probability that the formula holds in the state."""
         return jax.nn.sigmoid(self.safety(features))
 
