@@ -1,6 +1,22 @@
 """All benchmarks, one after the other: `make bench`. Each compares things within one run, as ratios."""
 
-from benchmarks import exact_checking, labelled_speed, shield_cost, vector_speed
+from benchmarks import (
+    exact_checking,
+    gradient_step,
+    labelled_speed,
+    shield_cost,
+    shielded_step,
+    training_speed,
+    vector_speed,
+)
 
-for benchmark in (exact_checking, shield_cost, labelled_speed, vector_speed):
+for benchmark in (
+    exact_checking,
+    shield_cost,
+    shielded_step,
+    labelled_speed,
+    vector_speed,
+    gradient_step,
+    training_speed,
+):
     benchmark.main()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import equinox as eqx
 import jax
 from jax.interpreters import partial_eval as pe
+
+from ambs.agents import player, shielding
+from ambs.behaviour import dreaming
 
 
 def matmul_flops(function: Callable[..., Any], *arguments: Any) -> float:
@@ -18,6 +22,19 @@ def matmul_flops(function: Callable[..., Any], *arguments: Any) -> float:
     # What nobody uses is not computed: the compiler drops it, within loops too.
     used, _ = pe.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
     return _count(used)
+
+
+@contextlib.contextmanager
+def written_out() -> Iterator[None]:
+    """Within, products with one-hots count as the matrix products that sums of rows take the place of."""
+    quick = dreaming.without_gradient
+    for module in (dreaming, player, shielding):
+        module.without_gradient = lambda state: state  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        for module in (dreaming, player, shielding):
+            module.without_gradient = quick  # type: ignore[attr-defined]
 
 
 def _count(jaxpr: Any) -> float:

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ambs.behaviour.actor_critic import BehaviourConfig
-from ambs.behaviour.safety_critics import CostLesson, SafetyCritics
+from ambs.behaviour.safety_critics import SafetyCritics, TwinLesson
 from ambs.world_model.numbers import BINS, TwoHot
 from ambs.world_model.sizes import SIZES
 
@@ -35,17 +35,25 @@ def test_targets_follow_the_lesser_slow_copy_and_stop_at_violations():
     where nothing costs, only what lies beyond: .9 × .9 × the lesser."""
     me, low, _ = saying(critics(), "slow", 2.0, 5.0)
     cost, on = jnp.array([[0.0, 0.0], [10.0, 0.0]]), jnp.array([[1.0, 1.0], [0.0, 1.0]])
-    found = np.asarray(me.targets(jnp.zeros((3, 2, 2)), cost, on))
+    found = np.asarray(me.lesson(jnp.zeros((3, 2, 2)), cost, on, jnp.ones((2, 2))).target)
     np.testing.assert_allclose(found[:, 0], [9.0, 10.0], rtol=1e-5)
     np.testing.assert_allclose(found[:, 1], [0.81 * low, 0.9 * low], rtol=1e-4)
 
 
 def test_no_state_costs_more_than_one_violation():
     me, _, _ = saying(critics(), "slow", 50.0, 50.0)
-    found = me.targets(jnp.zeros((3, 1, 2)), jnp.full((2, 1), 10.0), jnp.ones((2, 1)))
-    np.testing.assert_allclose(found, 10.0)
+    found = me.lesson(jnp.zeros((3, 1, 2)), jnp.full((2, 1), 10.0), jnp.ones((2, 1)), jnp.ones((2, 1)))
+    np.testing.assert_allclose(found.target, 10.0)
     me, _, _ = saying(critics(), "twins", 50.0, 50.0)
     assert float(me.value(jnp.zeros(2))) == 10.0
+
+
+def test_each_is_pulled_towards_its_own_slow_copy_of_the_states_that_are_left():
+    me, first, second = saying(critics(), "slow", 2.0, 5.0)
+    places = jnp.arange(6.0).reshape(3, 1, 2)
+    found = me.lesson(places, jnp.zeros((2, 1)), jnp.ones((2, 1)), jnp.ones((2, 1)))
+    np.testing.assert_allclose(found.anchors, np.broadcast_to([first, second], (2, 1, 2)), rtol=1e-3)
+    np.testing.assert_array_equal(found.features, places[:-1])
 
 
 def test_the_lesser_is_believed_unless_asked_for_the_greater():
@@ -56,7 +64,7 @@ def test_the_lesser_is_believed_unless_asked_for_the_greater():
 
 def test_both_learn_and_the_slow_copies_follow():
     me = critics()
-    lesson = CostLesson(jnp.ones((1, 2)), jnp.array([9.0]), jnp.ones(1))
+    lesson = TwinLesson(jnp.ones((1, 2)), jnp.array([9.0]), jnp.ones(1), jnp.zeros((1, 2)))
     gradient = eqx.filter_grad(lambda twins: eqx.tree_at(lambda me: me.twins, me, twins).loss(lesson))(me.twins)
     assert all(float(jnp.abs(net.out.bias).sum()) > 0 for net in gradient)
     moved = eqx.tree_at(lambda me: me.twins[0].out.bias, me, jnp.ones(BINS)).follow()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -11,7 +13,7 @@ from ambs.agents.learner import Learner
 from ambs.agents.player import Memory
 from ambs.shield.imagine import imagine
 from ambs.world_model.events import VIOLATION, Events
-from ambs.world_model.rssm import State
+from ambs.world_model.rssm import without_gradient
 
 # Imagined for each forecast. With so many, what chance adds to a Brier score is at most 1/128.
 TRACES = 32
@@ -25,15 +27,16 @@ def forecast(
     that is remembered is played and the task policy goes on; for every environment."""
     model = learner.model
 
-    def trace(state: State, action: Array, key: PRNGKeyArray) -> tuple[Array, Array]:
+    def trace(state: Any, action: Array, key: PRNGKeyArray) -> tuple[Array, Array]:
         rolled = imagine(Events(model), learner.task.actor, state, look_ahead, key=key, first_action=action)
         first = 1 - model.predict_safe(rolled.states.features[0])
         # What would come after the end of an episode does not happen.
         reached = jnp.cumprod(jnp.concatenate([jnp.ones(1), rolled.predictions.cont[:-1]])) > 0
         return first, jnp.any(rolled.predictions.labels[VIOLATION] & reached)
 
-    def one(state: State, action: Array, key: PRNGKeyArray) -> tuple[Array, Array]:
+    def one(state: Any, action: Array, key: PRNGKeyArray) -> tuple[Array, Array]:
         first, within = jax.vmap(trace, in_axes=(None, None, 0))(state, action, jax.random.split(key, TRACES))
         return first.mean(), within.astype(jnp.float32).mean()
 
-    return jax.vmap(one)(memory.state, memory.action, jax.random.split(key, len(memory.action)))
+    keys = jax.random.split(key, len(memory.action))
+    return jax.vmap(one)(without_gradient(memory.state), memory.action, keys)

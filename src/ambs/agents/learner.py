@@ -42,6 +42,8 @@ class LearnerConfig:
     """Weight of the losses of reward, continuation, cost and safety beside that of the observation."""
     ahead: float = 0.0
     """Weight of the same losses on states that are drawn before they are seen, as imagination draws them."""
+    steps_ahead: int = 1
+    """How long before, at most; of each sequence, every row is foreseen once, from 1 to so many steps before."""
     starts: int | None = None
     """Imagine from so many states of a batch, as many of each sequence (rounded down, one at least), drawn anew each
     time; from all if not given, as the paper does."""
@@ -123,7 +125,8 @@ def _learn_model(
     @eqx.filter_value_and_grad(has_aux=True)
     def loss(model: WorldModel) -> tuple[Array, tuple[dict[str, Array], State]]:
         first = model.rssm.initial(batch.is_first.shape[:1])
-        losses, states = model.losses(batch, first, pictures=config.pictures, ahead=config.ahead > 0, key=key)
+        ahead = config.steps_ahead if config.ahead > 0 else 0
+        losses, states = model.losses(batch, first, pictures=config.pictures, ahead=ahead, key=key)
         return total_loss(losses, config.events, config.ahead), (losses, states)
 
     (_, (losses, states)), gradient = loss(learner.model)

@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from ambs.behaviour.actor import Actor
 from ambs.errors import AmbsError
 from ambs.world_model.model import WorldModel
-from ambs.world_model.rssm import State
+from ambs.world_model.rssm import State, without_gradient
 
 
 class Memory(eqx.Module):
@@ -48,7 +48,7 @@ def see(
 
 def propose(actor: Actor, state: State, *, key: PRNGKeyArray, likeliest: bool = False) -> Float[Array, "envs actions"]:
     """The policy's action; drawn, or the likeliest."""
-    policy = actor(state.features)
+    policy = actor(without_gradient(state).features)
     return policy.mode() if likeliest else policy.sample(key=key)
 
 

@@ -25,7 +25,7 @@ from ambs.shield import CostCriterion, Fixed, Ladder, LookaheadShield, StatTest,
 from ambs.shield.fitting import DELTA
 from ambs.types import Decision
 from ambs.world_model.events import VIOLATION, Events
-from ambs.world_model.rssm import State
+from ambs.world_model.rssm import State, without_gradient
 
 CRITERIA = ("sound", "rollout", "paper", "latent", "recover")
 TESTS = ("auto", "A", "B", "C", "paper")
@@ -123,7 +123,7 @@ def _by_cost(safety: Safety, config: ShieldConfig, horizon: int, look_ahead: int
     return CostCriterion(look_ahead, min(horizon, look_ahead), critics.config.discount, critics.most, tail)
 
 
-def _tail(of_features: Callable[[Float[Array, " features"]], Float[Array, ""]]) -> Callable[[State], Float[Array, ""]]:
+def _tail(of_features: Callable[[Any], Float[Array, ""]]) -> Callable[[Any], Float[Array, ""]]:
     return lambda state: of_features(state.features)
 
 
@@ -158,7 +158,9 @@ def decide(
     """Of all environments at once; the fields of the decision have a row each."""
     shield = shield_of(learner, config, horizon, look_ahead)
     keys = jax.random.split(key, len(proposed))
-    return jax.vmap(lambda state, proposed, key: shield(state, proposed, key=key))(state, proposed, keys)
+    return jax.vmap(lambda state, proposed, key: shield(state, proposed, key=key))(
+        without_gradient(state), proposed, keys
+    )
 
 
 class StateShield(LookaheadShield):

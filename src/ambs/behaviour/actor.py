@@ -10,8 +10,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ambs.world_model.layers import MLP
-from ambs.world_model.rssm import State
+from ambs.world_model.rssm import Drawn, State
 from ambs.world_model.sizes import Size
+from ambs.world_model.sparse import Sparse
 
 UNIMIX = 0.01
 # Standard deviations of continuous actions lie between these.
@@ -75,13 +76,13 @@ class Actor(eqx.Module):
         self.net = MLP(features, shape, units=size.units, layers=size.layers, scale=0.01, key=key)
         self.discrete = discrete
 
-    def __call__(self, features: Float[Array, "*shape features"]) -> Choice | Continuous:
+    def __call__(self, features: Float[Array, "*shape features"] | Sparse) -> Choice | Continuous:
         out = self.net(features)
         if self.discrete:
             return Choice(out)
         low, high = _DEVIATIONS
         return Continuous(jnp.tanh(out[..., 0, :]), low + (high - low) * jax.nn.sigmoid(out[..., 1, :] + 2))
 
-    def sample(self, state: State, *, key: PRNGKeyArray) -> Float[Array, "*shape actions"]:
+    def sample(self, state: State | Drawn, *, key: PRNGKeyArray) -> Float[Array, "*shape actions"]:
         # An action learns by what it leads to, not by how the state that it is chosen in came about.
         return self(jax.lax.stop_gradient(state.features)).sample(key=key)

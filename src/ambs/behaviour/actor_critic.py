@@ -23,6 +23,7 @@ from ambs.behaviour.slow import follow
 from ambs.world_model.layers import MLP
 from ambs.world_model.numbers import BINS, TwoHot
 from ambs.world_model.sizes import Size
+from ambs.world_model.sparse import Sparse
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class BehaviourConfig:
 class Imagined(NamedTuple):
     """A batch of imagined trajectories, time first: states 0..H, the actions 0..H-1 and what was entered at 1..H."""
 
-    features: Float[Array, "states batch features"]
+    features: Float[Array, "states batch features"] | Sparse
     actions: Float[Array, "steps batch actions"]
     signal: Float[Array, "steps batch"]
     cont: Float[Array, "steps batch"]
@@ -59,7 +60,7 @@ class Imagined(NamedTuple):
 class Lesson(NamedTuple):
     """What is to be learned of states that a policy passed through; any shape, the last axis theirs."""
 
-    features: Float[Array, "*shape features"]
+    features: Float[Array, "*shape features"] | Sparse
     actions: Float[Array, "*shape actions"]
     returns: Float[Array, "*shape"]
     """λ-returns, the target of the critic."""

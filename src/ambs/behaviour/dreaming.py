@@ -19,13 +19,13 @@ from ambs.behaviour.actor_critic import ActorCritic, Imagined, Lesson
 from ambs.behaviour.returns import ReturnScale
 from ambs.shield.imagine import imagine
 from ambs.world_model.model import WorldModel
-from ambs.world_model.rssm import State
+from ambs.world_model.rssm import State, without_gradient
 
 # What changes a lesson, by what was imagined, before the actor learns from it; and what it has to say besides.
 Change = Callable[[Lesson, Imagined], tuple[Lesson, Any]]
 
 # The features of a state to what the policy maximises there.
-Signal = Callable[[Float[Array, "*shape features"]], Float[Array, "*shape"]]
+Signal = Callable[[Any], Float[Array, "*shape"]]
 
 
 def roll_out(
@@ -40,10 +40,11 @@ def roll_out(
 ) -> Imagined:
     """The policy in the model from many states at once, time first, with what the heads say of every state entered."""
     keys = jax.random.split(key, alive.size)
-    rolled = jax.vmap(lambda state, key: imagine(model, actor, state, horizon, key=key), out_axes=1)(starts, keys)
+    begin = without_gradient(starts) if actor.discrete else starts
+    rolled = jax.vmap(lambda state, key: imagine(model, actor, state, horizon, key=key), out_axes=1)(begin, keys)
     entered = rolled.states.features
     rewards, cont = jax.lax.map(lambda row: (signal(row), model.predict_continue(row)), entered)
-    features = jnp.concatenate([starts.features[None], entered])
+    features = jax.tree.map(lambda one, many: jnp.concatenate([one[None], many]), begin.features, entered)
     return Imagined(features, rolled.actions, rewards, cont, alive.astype(jnp.float32))
 
 

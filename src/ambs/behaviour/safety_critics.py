@@ -21,6 +21,7 @@ from ambs.behaviour.slow import follow
 from ambs.world_model.layers import MLP
 from ambs.world_model.numbers import BINS, TwoHot
 from ambs.world_model.sizes import Size
+from ambs.world_model.sparse import Sparse
 
 
 def goes_on(safe: Float[Array, "*shape"], cont: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
@@ -35,9 +36,19 @@ def goes_on(safe: Float[Array, "*shape"], cont: Float[Array, "*shape"]) -> Float
 class CostLesson(NamedTuple):
     """States that the task policy passed through, and what is to be learned of them."""
 
-    features: Float[Array, "*shape features"]
+    features: Float[Array, "*shape features"] | Sparse
     target: Float[Array, "*shape ..."]
     weight: Float[Array, "*shape"]
+
+
+class TwinLesson(NamedTuple):
+    """The same for the twins, each of which is pulled towards its own slow copy."""
+
+    features: Float[Array, "*shape features"] | Sparse
+    target: Float[Array, "*shape"]
+    weight: Float[Array, "*shape"]
+    anchors: Float[Array, "*shape 2"]
+    """What the slow copies say."""
 
 
 class SafetyCritics(eqx.Module):
@@ -58,29 +69,32 @@ class SafetyCritics(eqx.Module):
         self.slow = jax.tree.map(jnp.copy, self.twins)
         self.most, self.config = most, config
 
-    def value(self, features: Float[Array, "*shape features"], *, pessimistic: bool = False) -> Float[Array, "*shape"]:
+    def value(
+        self, features: Float[Array, "*shape features"] | Sparse, *, pessimistic: bool = False
+    ) -> Float[Array, "*shape"]:
         """The lesser of the two, as the paper has it; or the greater, which is the safer one to believe."""
         first, second = (TwoHot(net(features)).mean for net in self.twins)
         return jnp.clip(jnp.maximum(first, second) if pessimistic else jnp.minimum(first, second), 0.0, self.most)
 
-    def targets(
+    def lesson(
         self,
-        features: Float[Array, "states batch features"],
+        features: Float[Array, "states batch features"] | Sparse,
         cost: Float[Array, "steps batch"],
         goes_on: Float[Array, "steps batch"],
-    ) -> Float[Array, "steps batch"]:
+        weight: Float[Array, "steps batch"],
+    ) -> TwinLesson:
         """Of states 0..H-1, from the cost of states 1..H and the probability that those are safe and not the last."""
-        slow = jax.lax.map(self._lesser_slow, features[1:])
-        returns = lambda_returns(cost, self.config.discount * goes_on, slow, self.config.lambda_)
-        return jnp.clip(returns, 0.0, self.most)
+        # Asked once of every state: they are what is entered, and most of them what is left again.
+        slow = jax.lax.map(self._slow, features)
+        lesser = jnp.min(slow[1:], axis=-1)
+        returns = lambda_returns(cost, self.config.discount * goes_on, lesser, self.config.lambda_)
+        return TwinLesson(features[:-1], jnp.clip(returns, 0.0, self.most), weight, slow[:-1])
 
-    def loss(self, lesson: CostLesson) -> Float[Array, ""]:
-        still = jax.lax.stop_gradient
+    def loss(self, lesson: TwinLesson) -> Float[Array, ""]:
         total = jnp.zeros(())
-        for net, slow in zip(self.twins, self.slow, strict=True):
+        for which, net in enumerate(self.twins):
             guess = TwoHot(net(lesson.features))
-            anchor = still(TwoHot(slow(lesson.features)).mean)
-            both = guess.loss(lesson.target) + self.config.slow_regulariser * guess.loss(anchor)
+            both = guess.loss(lesson.target) + self.config.slow_regulariser * guess.loss(lesson.anchors[..., which])
             total = total + (lesson.weight * both).mean()
         return total
 
@@ -88,6 +102,5 @@ class SafetyCritics(eqx.Module):
         """The slow copies, one update later."""
         return eqx.tree_at(lambda me: me.slow, self, follow(self.slow, self.twins, self.config.slow_decay))
 
-    def _lesser_slow(self, features: Float[Array, "*shape features"]) -> Float[Array, "*shape"]:
-        first, second = (TwoHot(net(features)).mean for net in self.slow)
-        return jnp.minimum(first, second)
+    def _slow(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape 2"]:
+        return jnp.stack([TwoHot(net(features)).mean for net in self.slow], axis=-1)

@@ -18,6 +18,7 @@ from ambs.behaviour.safety_critics import CostLesson
 from ambs.behaviour.slow import follow
 from ambs.world_model.layers import MLP
 from ambs.world_model.sizes import Size
+from ambs.world_model.sparse import Sparse
 
 
 class ViolationCritic(eqx.Module):
@@ -32,12 +33,12 @@ class ViolationCritic(eqx.Module):
         self.slow = jax.tree.map(jnp.copy, self.net)
         self.decay = decay
 
-    def __call__(self, features: Float[Array, "*shape features"]) -> Float[Array, "*shape steps"]:
+    def __call__(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape steps"]:
         return -jnp.expm1(_log_survival(self.net(features)))
 
     def targets(
         self,
-        features: Float[Array, "states batch features"],
+        features: Float[Array, "states batch features"] | Sparse,
         violates: Float[Array, "steps batch"],
         goes_on: Float[Array, "steps batch"],
     ) -> Float[Array, "steps batch k"]:

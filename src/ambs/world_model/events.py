@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ambs.types import Prediction
 from ambs.world_model.model import WorldModel
-from ambs.world_model.rssm import State
+from ambs.world_model.rssm import AnyState
 
 VIOLATION = "violation"
 
@@ -26,7 +26,9 @@ class Events(eqx.Module):
     labels: ClassVar[tuple[str, ...]] = (VIOLATION,)
     has_costs: ClassVar[bool] = False
 
-    def step(self, state: State, action: Float[Array, " actions"], *, key: PRNGKeyArray) -> tuple[State, Prediction]:
+    def step(
+        self, state: AnyState, action: Float[Array, " actions"], *, key: PRNGKeyArray
+    ) -> tuple[AnyState, Prediction]:
         move, draw = jax.random.split(key)
         following = self.model.rssm.imagine(state, action, key=move)
         features = following.features

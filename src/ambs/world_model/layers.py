@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from ambs.world_model.sparse import Sparse
+
 
 class Linear(eqx.Module):
     """x W + b, from a truncated normal with variance 1 / mean fan; scale 0 for heads that start neutral."""
@@ -22,9 +24,9 @@ class Linear(eqx.Module):
         self.weight = deviation * jax.random.truncated_normal(key, -2.0, 2.0, (inputs, outputs))
         self.bias = jnp.zeros(outputs) if bias else None
 
-    def __call__(self, x: Float[Array, "*shape inputs"]) -> Float[Array, "*shape outputs"]:
+    def __call__(self, x: Float[Array, "*shape inputs"] | Sparse) -> Float[Array, "*shape outputs"]:
         y = x @ self.weight.astype(x.dtype)
-        return y if self.bias is None else y + _along(y, self.bias.astype(x.dtype))
+        return y if self.bias is None else y + _along(y, self.bias.astype(y.dtype))
 
 
 class Norm(eqx.Module):
@@ -54,7 +56,7 @@ class Dense(eqx.Module):
         self.linear = Linear(inputs, outputs, bias=False, key=key)
         self.norm = Norm(outputs)
 
-    def __call__(self, x: Float[Array, "*shape inputs"]) -> Float[Array, "*shape outputs"]:
+    def __call__(self, x: Float[Array, "*shape inputs"] | Sparse) -> Float[Array, "*shape outputs"]:
         return jax.nn.silu(self.norm(self.linear(x)))
 
 
@@ -84,7 +86,7 @@ class MLP(eqx.Module):
             size *= extent
         self.out = Linear(widths[-1], size, scale=scale, key=keys[-1])
 
-    def __call__(self, x: Float[Array, "*batch inputs"]) -> Float[Array, "..."]:
+    def __call__(self, x: Float[Array, "*batch inputs"] | Sparse) -> Float[Array, "..."]:
         for layer in self.layers:
             x = layer(x)
         y = self.out(x).astype(jnp.float32)

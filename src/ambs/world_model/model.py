@@ -17,12 +17,14 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.types import Prediction
 from ambs.world_model.codec import Decoder, Encoder
+from ambs.world_model.foresight import foresee
 from ambs.world_model.latent import Latent, balanced_kl
 from ambs.world_model.layers import MLP
 from ambs.world_model.numbers import BINS, TwoHot
 from ambs.world_model.parts import Part
-from ambs.world_model.rssm import RSSM, State
+from ambs.world_model.rssm import RSSM, AnyState, State
 from ambs.world_model.sizes import Size
+from ambs.world_model.sparse import Sparse
 
 SCALES = {
     "observation": 1.0,
@@ -115,25 +117,25 @@ class WorldModel(eqx.Module):
         return self.rssm.observe(state, action, seen, is_first, fresh, key=key)[0]
 
     def step(
-        self, state: State, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray
-    ) -> tuple[State, Prediction]:
+        self, state: AnyState, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray
+    ) -> tuple[AnyState, Prediction]:
         """The contract of a model: one imagined transition."""
         following = self.rssm.imagine(state, action, key=key)
         features = following.features
         cost, cont = self.predict_cost(features), self.predict_continue(features)
         return following, Prediction(cost, cont, {})
 
-    def predict_reward(self, features: Float[Array, "*shape features"]) -> Float[Array, "*shape"]:
+    def predict_reward(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape"]:
         return TwoHot(self.reward(features)).mean
 
-    def predict_cost(self, features: Float[Array, "*shape features"]) -> Float[Array, "*shape"]:
+    def predict_cost(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape"]:
         """Never below 0, as costs are; a head that has learned nothing yet is a rounding error away from it."""
         return jnp.maximum(TwoHot(self.cost(features)).mean, 0.0)
 
-    def predict_continue(self, features: Float[Array, "*shape features"]) -> Float[Array, "*shape"]:
+    def predict_continue(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape"]:
         return jax.nn.sigmoid(self.continuation(features))
 
-    def predict_safe(self, features: Float[Array, "*shape features"]) -> Float[Array, "*shape"]:
+    def predict_safe(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape"]:
         """The safety discount: the probability that the formula holds in the state."""
         return jax.nn.sigmoid(self.safety(features))
 
@@ -156,14 +158,13 @@ class WorldModel(eqx.Module):
         return states, posteriors
 
     def losses(
-        self, batch: Sequences, start: State, *, pictures: float = 1.0, ahead: bool = False, key: PRNGKeyArray
+        self, batch: Sequences, start: State, *, pictures: float = 1.0, ahead: int = 0, key: PRNGKeyArray
     ) -> tuple[dict[str, Array], State]:
         """Each loss, averaged over batch and time, and the states that were inferred; `pictures` is their weight in the
         loss of the observation.
 
-        With `ahead`, also the losses of the heads, summed up, on states drawn without seeing. In the states that the
-        paper teaches them on, an event has been seen already; those that are imagined only foresee it, and there they
-        would have learned nothing: imagined futures would be far too safe.
+        With `ahead`, also the losses of the heads, summed up, on states drawn that many steps before they are seen, or
+        fewer.
         """
         seen = self.prepare(batch.obs)
         states, posteriors = self.follow(batch, seen, start, key=key)
@@ -176,10 +177,11 @@ class WorldModel(eqx.Module):
             "representation": representation,
         }
         if ahead:
-            drawn = prior.sample(key=jax.random.fold_in(key, 1)).astype(states.z.dtype)
-            foreseen = self._event_losses(State(states.h, drawn).features, batch)
-            # Of its first row a sequence knows nothing before it is seen.
-            each["ahead"] = sum(foreseen.values(), jnp.zeros(())) * (jnp.arange(batch.cost.shape[1]) > 0)[None]
+            drawn, same = foresee(
+                self.rssm, states, batch.action, batch.is_first, ahead, key=jax.random.fold_in(key, 1)
+            )
+            rows = jax.tree.map(lambda each: each[:, 1 : same.shape[1] + 1], batch)
+            each["ahead"] = sum(self._event_losses(drawn.features, rows).values(), jnp.zeros(())) * same
         return {name: loss.mean() for name, loss in each.items()}, states
 
     def _event_losses(

@@ -7,13 +7,16 @@ z_t ~ q(z_t | h_t, x_t)                   encoder: with the observation (posteri
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ambs.world_model.latent import Latent
 from ambs.world_model.layers import Dense, Linear, Norm
+from ambs.world_model.sparse import Sparse
 
 
 class State(eqx.Module):
@@ -26,6 +29,37 @@ class State(eqx.Module):
     def features(self) -> Float[Array, "*shape features"]:
         """What the heads, the actor and the critics see."""
         return jnp.concatenate([self.h, self.z.reshape(*self.z.shape[:-2], -1)], axis=-1)
+
+
+class Drawn(eqx.Module):
+    """The same state with z as the class of each variable: z has no gradient then, and products with it are sums."""
+
+    h: Float[Array, "*shape recurrent"]
+    index: Int[Array, "*shape variables"]
+    classes: int = eqx.field(static=True)
+
+    @property
+    def features(self) -> Sparse:
+        return Sparse(self.h, self.rows(after=self.h.shape[-1]), start=0)
+
+    def rows(self, *, after: int) -> Int[Array, "*shape variables"]:
+        """Where the ones of z stand in a vector that has it `after` so many numbers."""
+        first = after + self.classes * jnp.arange(self.index.shape[-1], dtype=self.index.dtype)
+        return self.index + jnp.broadcast_to(first, self.index.shape)
+
+
+def without_gradient(state: State) -> State | Drawn:
+    """The state as it is quickest to imagine from where no gradient is to pass through z: by index on a CPU.
+
+    Accelerators multiply matrices so fast that the zeros do not matter.
+    """
+    still = jax.lax.stop_gradient(state)
+    if jax.default_backend() != "cpu":
+        return still
+    return Drawn(still.h, jnp.argmax(still.z, axis=-1), still.z.shape[-1])
+
+
+AnyState = TypeVar("AnyState", State, Drawn)
 
 
 class GRU(eqx.Module):
@@ -100,8 +134,11 @@ class RSSM(eqx.Module):
         one = self._state(h, self.prior(h).mode())
         return jax.tree.map(lambda each: jnp.broadcast_to(each, (*shape, *each.shape)), one)
 
-    def recur(self, state: State, action: Float[Array, "*shape actions"]) -> Float[Array, "*shape recurrent"]:
+    def recur(self, state: State | Drawn, action: Float[Array, "*shape actions"]) -> Float[Array, "*shape recurrent"]:
         """h_t, from the state before and the action played in it."""
+        if isinstance(state, Drawn):
+            joined = Sparse(action.astype(self.dtype), state.rows(after=0), start=self.variables * self.classes)
+            return self.gru(self.enter(joined), state.h)
         drawn = state.z.reshape(*state.z.shape[:-2], -1)
         return self.gru(self.enter(jnp.concatenate([drawn, action.astype(self.dtype)], axis=-1)), state.h)
 
@@ -113,10 +150,15 @@ class RSSM(eqx.Module):
         joined = jax.nn.silu(self.posterior_norm(self.posterior_state(h) + seen))
         return self._latent(self.posterior_out(joined))
 
-    def imagine(self, state: State, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray) -> State:
+    def imagine(self, state: AnyState, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray) -> AnyState:
         """One step without seeing."""
         h = self.recur(state, action)
-        return self._state(h, self.prior(h).sample(key=key))
+        prior = self.prior(h)
+        if isinstance(state, Drawn):
+            # Of a class nobody can see that it was drawn from NaN; h tells.
+            lost = jnp.any(jnp.isnan(prior.logits), axis=(-2, -1))
+            return Drawn(_where(lost, jnp.full_like(h, jnp.nan), h), prior.draw(key=key), self.classes)
+        return self._state(h, prior.sample(key=key))
 
     def observe(
         self,

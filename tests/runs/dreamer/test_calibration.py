@@ -22,7 +22,8 @@ def told(*steps, look_ahead=3, bar=2.0):
     """After forecasts of the window and what came of each; the next step is always given even chances."""
     made = Calibration(bar, look_ahead)
     for within, batch in steps:
-        made.add(np.array([0.5]), np.array([within]), batch)
+        made.foretell(np.array([0.5]), np.array([within]))
+        made.see(batch)
     return made
 
 
@@ -73,7 +74,8 @@ def test_a_violation_closes_every_window_and_t_steps_the_oldest():
     made = told((0.1, came(0)), (0.2, came(0)), (0.3, came(0)))
     assert (made.within.count, made.open[0]) == (1, [0.2, 0.3])
     assert made.within.squared == pytest.approx(0.01)
-    made.add(np.array([0.5]), np.array([0.4]), came(10))
+    made.foretell(np.array([0.5]), np.array([0.4]))
+    made.see(came(10))
     assert (made.within.count, made.within.happened, made.open[0]) == (4, 3, [])
     assert made.within.squared == pytest.approx(0.01 + 0.64 + 0.49 + 0.36)
     assert (made.next.count, made.next.happened, made.next.squared) == (4, 1, 1.0)
@@ -101,7 +103,20 @@ def test_the_lesser_skill_has_to_pass_the_bar():
 
 def test_what_is_saved_comes_back():
     made = told((0.1, came(0)), (1 / 3, came(0)), (0.3, came(10)), (0.7, came(0)))
+    made.foretell(np.float32([0.1]), np.float32([0.2]))
     assert Calibration.from_json(json.loads(json.dumps(made.as_json()))) == made
+
+
+def test_nothing_is_seen_of_what_was_not_foretold():
+    made = told((0.1, came(0)))
+    made.see(came(10))
+    assert (made.next.count, made.open[0]) == (1, [0.1])
+
+
+def test_another_episode_tells_nothing():
+    """As when a run is resumed and its episodes could not be played again."""
+    made = told((0.1, came(0)), (0.2, came(0, first=True)), (0.3, came(10)))
+    assert (made.within.count, made.next.count) == (1, 2)
 
 
 def test_no_skill_is_above_1():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ambs import AmbsError
-from ambs.runs.dreamer import run, train
+from ambs.runs.dreamer import train, trainee
 from ambs.runs.dreamer.tally import Broken, Tally, add, all_finite
 from ambs.runs.storage import latest
 from tests.runs.dreamer.small import Poisoned, enter, poison, rows, small
@@ -29,13 +29,13 @@ def test_what_to_do_where_there_is_no_checkpoint_yet(tmp_path, monkeypatch):
     enter(monkeypatch, "poisoned", Poisoned)
     with pytest.raises(AmbsError, match="and there is no checkpoint yet; mend the environment and start again.$"):
         train(small(env="poisoned", checkpoint_every=1000), tmp_path / "environment")
-    learn = run._learn
+    learn = trainee._learn
 
     def breaks(*arguments, **key):
         learner, metrics = learn(*arguments, **key)
         return learner, metrics | {"loss/reward": jnp.float32(np.nan)}
 
-    monkeypatch.setattr(run, "_learn", breaks)
+    monkeypatch.setattr(trainee, "_learn", breaks)
     with pytest.raises(
         AmbsError, match="^loss/reward .* no checkpoint yet; start again with a lower --learning-rate.$"
     ):

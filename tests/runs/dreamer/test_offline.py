@@ -125,14 +125,15 @@ def a_run(path, config, steps=30):
             rows = {key: np.full((2, *shape), step % 2, dtype) for key, (shape, dtype) in shapes.items()}
             made.add(rows | {"reward": np.float32([step, -step]), "is_first": np.array([False, False])})
         made.flush()
-    return shapes, env.action_space
+    return env
 
 
 def test_from_a_run(tmp_path):
     config = small()
-    shapes, space = a_run(tmp_path / "run", config)
+    env = a_run(tmp_path / "run", config)
+    seen, space = env.observation_space, env.action_space
     mine = dataclasses.replace(config, start=StartConfig(str(tmp_path / "run")))
-    source = source_of(mine, shapes, space)
+    source = source_of(mine, seen, space)
     found = source.rows(np.arange(60))
     # The oldest rows are gone; the lanes follow each other, and a lane does not go on with the next.
     np.testing.assert_array_equal(found["reward"], [*range(30, 60), *range(-30, -60, -1)])
@@ -142,9 +143,9 @@ def test_from_a_run(tmp_path):
         ({"formula": "!belt"}, "with formula of its own, and this one has !belt"),
     ):
         with pytest.raises(AmbsError, match=message):
-            source_of(dataclasses.replace(mine, **change), shapes, space)
-    with pytest.raises(AmbsError, match='does not fit this run: "reward" was float32'):
-        source_of(mine, {**shapes, "reward": ((), np.float64)}, space)
+            source_of(dataclasses.replace(mine, **change), seen, space)
+    with pytest.raises(AmbsError, match='does not fit this run: "action" was float32'):
+        source_of(mine, seen, ACTED)
 
 
 def test_from_an_npz_file(tmp_path):
@@ -152,7 +153,7 @@ def test_from_an_npz_file(tmp_path):
     flat = {name: value for name, value in an_episode().items() if name != "infos"}
     np.savez(path, **{f"episode_0/{name}": value for name, value in flat.items()}, **{"episode_0/infos/cost": [0, 1]})
     config = small(start=StartConfig(str(path)))
-    source = source_of(config, stored_in(SEEN, ACTED), ACTED)
+    source = source_of(config, SEEN, ACTED)
     np.testing.assert_array_equal(source.rows(np.array([0, 2]))["cost"], [0, 10])
     with pytest.raises(AmbsError, match="is within another array"):
         nested([("episode_0", np.ones(2)), ("episode_0/rewards", np.ones(2))])
@@ -169,7 +170,7 @@ def test_what_is_not_there(tmp_path):
         (".", "h5py, which reads that, is not installed: pip install h5py|main_data.hdf5 cannot be read"),
     ):
         with pytest.raises(AmbsError, match=message):
-            source_of(small(start=StartConfig(str(tmp_path / path))), stored_in(SEEN, ACTED), ACTED)
+            source_of(small(start=StartConfig(str(tmp_path / path))), SEEN, ACTED)
 
 
 def test_less_than_nothing():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from jaxtyping import Array, Float
 
@@ -19,7 +19,8 @@ from ambs.errors import AmbsError
 
 KINDS = ("critic", "plpg", "copt")
 
-OfState = Callable[[Float[Array, "*shape features"]], Float[Array, "*shape"]]
+# Of the features of a state, written out or sparse.
+OfState = Callable[[Any], Float[Array, "*shape"]]
 
 
 @dataclass(frozen=True)

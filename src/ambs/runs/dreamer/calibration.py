@@ -60,13 +60,27 @@ class Calibration:
     within: Skill = field(default_factory=Skill)
     open: dict[int, list[float]] = field(default_factory=dict)
     """Environment → what was foretold of the T steps from each of its last ones, oldest first, and is not over yet."""
+    told: tuple[list[float], list[float]] | None = None
+    """What was foretold of every environment's next step, and of the T from there; None when that was seen."""
 
-    def add(self, first: np.ndarray, within: np.ndarray, came: Batch) -> None:
-        """What was foretold of one step of every environment, and what came of it."""
-        for env in np.flatnonzero(~came.is_first):
-            violated, lane = bool(came.cost[env] > 0), self.open.setdefault(int(env), [])
-            self.next.add(float(first[env]), violated)
-            lane.append(float(within[env]))
+    def foretell(self, first: Any, within: Any) -> None:
+        """Of the step that every environment is about to make."""
+        self.told = np.asarray(first).tolist(), np.asarray(within).tolist()
+
+    def see(self, came: Batch) -> None:
+        """What came of that step."""
+        if self.told is None:
+            return
+        (first, within), self.told = self.told, None
+        for env in range(len(came.is_first)):
+            lane = self.open.setdefault(env, [])
+            if came.is_first[env]:
+                # Another episode than the one that was foretold.
+                lane.clear()
+                continue
+            violated = bool(came.cost[env] > 0)
+            self.next.add(first[env], violated)
+            lane.append(within[env])
             if violated or came.is_terminal[env]:
                 self._settle(lane, len(lane), violated)
             elif came.is_last[env]:
@@ -96,7 +110,8 @@ class Calibration:
         """As it was saved; JSON has only strings for keys."""
         lanes = {int(env): list(lane) for env, lane in saved["open"].items()}
         skills = {name: Skill(**saved[name]) for name in ("next", "within")}
-        return cls(**{**saved, "open": lanes, **skills})
+        told = None if saved["told"] is None else tuple(saved["told"])
+        return cls(**{**saved, "open": lanes, "told": told, **skills})
 
     def _settle(self, lane: list[float], count: int, violated: bool) -> None:
         for forecast in lane[:count]:

@@ -125,11 +125,6 @@ class RunConfig:
         return "dreamer" if self.shield is None else "ambs"
 
     @property
-    def offline_updates(self) -> int:
-        """Gradient steps before the first step in the environment."""
-        return 0 if self.start is None else self.start.updates
-
-    @property
     def steps_per_update(self) -> float:
         """Environment steps between gradient steps."""
         return self.batch * self.length / self.train_ratio

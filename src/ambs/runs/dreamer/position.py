@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ambs.agents.player import ActionCodec, Memory
+from ambs.agents.player import ActionCodec
 from ambs.envs.vector import Batch, ReplayError, VectorEnv
 from ambs.replay import Ring
 from ambs.world_model.parts import as_parts
@@ -27,8 +27,8 @@ class Position:
     batch: Batch
     action: np.ndarray
     """The model's actions that led to it, a row an environment."""
-    memory: Memory
-    """What the agent remembers of all before."""
+    memory: Any
+    """What the agent remembers of all before: a tree of arrays."""
 
     def as_tree(self) -> dict[str, Any]:
         """For a checkpoint. The labels are left out: nothing is learned from them but the cost."""

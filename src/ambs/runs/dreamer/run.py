@@ -12,92 +12,63 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from safetensors.numpy import load_file
 
-from ambs.agents.backup import Backup
-from ambs.agents.forecast import forecast
-from ambs.agents.learner import Learner, learn
-from ambs.agents.placement import Placement
-from ambs.agents.player import ActionCodec, act, nothing_yet
-from ambs.agents.shielding import act_shielded
-from ambs.envs.vector import VectorEnv
+from ambs.envs.vector import Batch, VectorEnv
+from ambs.errors import AmbsError
 from ambs.replay import Ring
-from ambs.runs.dreamer.calibration import Calibration
-from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.dreamer.counters import Counters, Scorer
-from ambs.runs.dreamer.decisions import Decisions
-from ambs.runs.dreamer.health import broken, require_finite, require_some_safety, require_sound
 from ambs.runs.dreamer.interruption import Interrupted, Interruption
 from ambs.runs.dreamer.margin import interval_for, margin_for
-from ambs.runs.dreamer.offline import Source, fill
-from ambs.runs.dreamer.overrides import Overrides
 from ambs.runs.dreamer.position import Position
-from ambs.runs.dreamer.rows import as_rows, as_sequences, layout
+from ambs.runs.dreamer.rows import as_rows
 from ambs.runs.dreamer.status import Progress, Status
 from ambs.runs.dreamer.tally import Tally, add, all_finite
 from ambs.runs.storage import MetricsLog, RunFolder, save
 from ambs.runs.storage.trees import restore
-from ambs.world_model.parts import as_parts, parts_of
-
-# As compiled programs; what begins a run too, for it is hundreds of operations that would be compiled one by one.
-_create = eqx.filter_jit(Learner.create)
-_nothing_yet = eqx.filter_jit(nothing_yet)
-_learn = eqx.filter_jit(learn, donate="all")
+from ambs.runs.trainee import Settings, Trainee
+from ambs.world_model.parts import as_parts
 
 
 class Run:
     """Everything a training run holds while it runs.
 
     Args:
-        config: What to train.
+        kind: What to train.
+        config: How.
         folder: Where.
         vec: The environments.
         manifest: Of the checkpoint to go on from, as `latest` has found it whole; None to begin.
-        source: What is in the replay when the run begins.
     """
 
     def __init__(
-        self, config: RunConfig, folder: RunFolder, vec: VectorEnv, manifest: Mapping[str, Any] | None,
-        source: Source | None = None,
+        self, kind: type[Trainee], config: Settings, folder: RunFolder, vec: VectorEnv,
+        manifest: Mapping[str, Any] | None,
     ) -> None:  # fmt: skip
         self.config, self.folder, self.vec = config, folder, vec
-        self.codec = ActionCodec(vec.single_action_space)
-        self.parts = parts_of(vec.single_observation_space)
         self.key = jax.random.key(config.seed)
         self.rng = np.random.default_rng(config.seed)
         self.counters, self.scorer = Counters(), Scorer(config.envs)
         self.tally: Tally | None = None
-        self.decisions = Decisions()
-        self.calibration = _calibration(config)
-        self.placement = Placement(config.batch)
-        self.learner = self.placement.copy(
-            _create(self.parts, self.codec.size, config.learner, discrete=self.codec.discrete, key=self._next_key())
-        )
+        self.trainee = kind.begin(config, vec, key=self._next_key())
+        self.codec = self.trainee.codec
         self.position = Position(
-            vec.reset(),
-            np.zeros((config.envs, self.codec.size), np.float32),
-            _nothing_yet(self.learner.model, config.envs, self.codec.size),
+            vec.reset(), np.zeros((config.envs, self.codec.size), np.float32), self.trainee.nothing_yet()
         )
         self.checkpoint_step: int | None = None
         self._saved_at: tuple[int, int] | None = None
         self.ring = Ring.open(
-            folder.replay, layout(vec.single_observation_space, self.parts, self.codec.size), config.capacity,
-            config.envs, margin=margin_for(config.checkpoint_every, config.envs),
+            folder.replay, self.trainee.layout(), config.capacity, config.envs,
+            margin=margin_for(config.checkpoint_every, config.envs),
             # Without a checkpoint nothing has happened yet, whatever is in the replay.
             written=0 if manifest is None else manifest["extra"]["replay"],
         )  # fmt: skip
         self.checkpoint_every = interval_for(config.checkpoint_every, config.envs, folder.replay)
         if manifest is not None:
             self._go_back(manifest)
-        elif source is not None:
-            fill(self.ring, source)
-        name = None if config.shield is None else config.shield.backup
-        self.backup = None if name is None else Backup(name, vec.single_action_space)
-        self.overrides = Overrides(folder.path, self.counters.steps)
+        self.trainee.start(folder.path, self.ring, self.counters.steps)
         counters = self.counters
         self.log = MetricsLog(
             folder.path, counters.steps, updates=counters.updates, tensorboard=config.tensorboard
@@ -112,8 +83,6 @@ class Run:
         while counters.steps < config.steps:
             before = counters.steps
             self._step()
-            if before < config.prefill <= counters.steps:
-                require_some_safety(config, counters)
             self._learn_what_is_due(progress)
             now = time.monotonic(), time.process_time()
             counters.wall_seconds += now[0] - clock[0]
@@ -121,7 +90,8 @@ class Run:
             clock = now
             if _due(before, counters.steps, config.log_every):
                 self._report(row_began)
-                self.tally, self.decisions = None, Decisions()
+                self.tally = None
+                self.trainee.end_row()
                 row_began = (time.monotonic(), counters.steps)
             if _due(before, counters.steps, self.checkpoint_every):
                 self.save()
@@ -139,20 +109,18 @@ class Run:
         if self._saved_at == (self.counters.steps, self.counters.updates):
             return
         self._require_finite()
-        if not all_finite(self.learner):
-            raise broken("a weight has not been", self.counters.steps, self.checkpoint_step)
+        if not all_finite(self.trainee.learner):
+            raise self._broken("a weight has not been", self.counters.steps)
         self.ring.flush()
-        self.overrides.save()
+        self.trainee.save()
         extra = {
             "counters": self.counters.as_json(),
             "episodes_under_way": {"numbers": self.vec.episodes, **self.scorer.as_json()},
             "replay": self.ring.written,
             "rng": self.rng.bit_generator.state,
             "tally": None if self.tally is None else self.tally.as_json(),
-            "decisions": self.decisions.as_json(),
+            **self.trainee.as_json(),
         }
-        if self.calibration is not None:
-            extra["calibration"] = self.calibration.as_json()
         save(self.folder.checkpoints, self.counters.steps, self._tree(), extra)
         self.checkpoint_step = self.counters.steps
         self._saved_at = self.counters.steps, self.counters.updates
@@ -168,25 +136,20 @@ class Run:
         self.log.close()
 
     def _tree(self) -> dict[str, Any]:
-        return {"learner": self.learner, "key": self.key, **self.position.as_tree()}
+        return {**self.trainee.as_tree(), "key": self.key, **self.position.as_tree()}
 
     def _go_back(self, manifest: Mapping[str, Any]) -> None:
         """To where the run was when the checkpoint was saved."""
         arrays, extra = load_file(self.folder.checkpoints / manifest["file"]), manifest["extra"]
         tree = restore(self._tree(), arrays, manifest["arrays"])
-        self.learner, self.key = self.placement.copy(tree["learner"]), tree["key"]
+        self.trainee.go_back(tree, extra)
+        self.key = tree["key"]
         self.counters = Counters(**extra["counters"])
         self.rng.bit_generator.state = extra["rng"]
         self.tally = None if extra["tally"] is None else Tally.from_json(extra["tally"])
-        self.decisions = Decisions(**extra["decisions"])
-        if self.calibration is not None:
-            self.calibration = Calibration.from_json(extra["calibration"])
         under_way = dict(extra["episodes_under_way"])
         if self.position.go_back(tree, under_way.pop("numbers"), self.vec, self.ring, self.codec):
             self.scorer = Scorer.from_json(under_way)
-        elif self.calibration is not None:
-            # Other episodes: what was foretold of those is not told by these.
-            self.calibration.open.clear()
         self.checkpoint_step = manifest["step"]
         self._saved_at = self.counters.steps, self.counters.updates
 
@@ -196,61 +159,27 @@ class Run:
 
     def _step(self) -> None:
         """One step of every environment: into the replay with what is seen, and on to the next."""
-        position, foretold = self.position, None
+        position = self.position
         self.ring.add(as_rows(position.batch, position.action))
+        self.trainee.stored(self.ring)
         if self.counters.steps < self.config.prefill:
+            self.trainee.pass_over(position)
             position.action = self.codec.random(self.rng, self.config.envs)
         else:
-            foretold = self._act()
+            self.trainee.act(position, self.counters, key=self._next_key())
             self._require_sound_policy()
         position.batch = self.vec.step(self.codec.decode(position.action))
-        require_sound(position.batch, self.counters.steps, self.checkpoint_step)
-        if foretold is not None and self.calibration is not None:
-            first, within = foretold
-            self.calibration.add(np.asarray(first), np.asarray(within), position.batch)
+        self._require_sound(position.batch)
         for episode in self.scorer.add(position.batch, self.counters):
             self.log.score(self.counters.steps, **dataclasses.asdict(episode))
 
-    def _act(self) -> tuple[jax.Array, jax.Array] | None:
-        """The agent's action in every environment; with its shield, if that has begun.
-
-        While a shield waits for the model to foretell violations, what is foretold of the actions is returned.
-        """
-        position, config = self.position, self.config
-        seen = {key: jnp.asarray(value) for key, value in as_parts(position.batch.obs).items()}
-        first, key = jnp.asarray(position.batch.is_first), self._next_key()
-        foretold = None
-        waits = self.calibration is not None and not self.calibration.begun
-        if config.shield is None or waits or self.counters.steps < config.prefill + config.shield.after:
-            _, position.memory = act(self.learner.model, self.learner.task.actor, position.memory, seen, first, key=key)
-            if self.calibration is not None and waits:
-                foretold = forecast(
-                    self.learner, position.memory, self.calibration.look_ahead, key=jax.random.fold_in(key, 1)
-                )  # fmt: skip
-        else:
-            assert config.learner.safety is not None
-            proposed, position.memory, decision = act_shielded(
-                self.learner, config.shield, config.learner.safety.look_ahead, position.memory, seen, first, key=key
-            )
-            if self.backup is not None:
-                position.memory, decision = self.backup(position.memory, decision, position.batch.obs)
-            self.decisions.add(decision)
-            self.overrides.add(
-                self.counters.steps, as_parts(position.batch.obs), self.learner, position.memory.state, proposed,
-                decision, key=jax.random.fold_in(key, 0),
-            )  # fmt: skip
-            self.counters.shielded += config.envs
-            self.counters.overrides += int(np.asarray(decision.overridden).sum())
-        position.action = np.asarray(position.memory.action)
-        return foretold
-
     def _learn_offline(self, progress: Progress, interruption: Interruption) -> None:
         """Gradient steps on what the run starts from, with ten rows of metrics; and a checkpoint."""
-        config, counters = self.config, self.counters
-        if counters.updates >= config.offline_updates:
+        counters, updates = self.counters, self.trainee.offline_updates
+        if counters.updates >= updates:
             return
-        every = max(1, config.offline_updates // 10)
-        while counters.updates < config.offline_updates:
+        every = max(1, updates // 10)
+        while counters.updates < updates:
             clock = time.monotonic(), time.process_time()
             self._update(progress)
             if counters.updates % every == 0:
@@ -265,23 +194,20 @@ class Run:
         self.save()
 
     def _learn_what_is_due(self, progress: Progress) -> None:
-        """Gradient steps until as many steps have been replayed as the train ratio asks for."""
+        """Gradient steps, until there have been as many as the steps so far ask for."""
         config, counters = self.config, self.counters
-        due = config.offline_updates + int((counters.steps - config.prefill) / config.steps_per_update)
-        while counters.updates < due and self.ring.ready(config.length):
+        due = self.trainee.offline_updates + int((counters.steps - config.prefill) / config.steps_per_update)
+        while counters.updates < due and self.trainee.ready(self.ring):
             self._update(progress)
 
     def _update(self, progress: Progress) -> None:
         """One gradient step."""
-        config = self.config
         if not self._compiled:
             progress(self.status("compiling"))
             self._compiled = True
-        rows = self.ring.sample(self.rng, config.batch, config.length)
-        batch = self.placement.split(as_sequences(rows, self.parts))
-        self.learner, metrics = _learn(self.learner, batch, config.learner, key=self._next_key())
+        metrics = self.trainee.learn(self.ring, self.rng, key=self._next_key())
         tally = Tally.like(metrics) if self.tally is None else self.tally
-        self.tally = add(tally, metrics, self.learner.updates)
+        self.tally = add(tally, metrics, self.trainee.learner.updates)
         self.counters.updates += 1
 
     def _report(self, began: tuple[float, int]) -> None:
@@ -292,24 +218,50 @@ class Run:
         score = {"return": mean} if (mean := counters.mean_return(20)) is not None else {}
         means = {} if self.tally is None else self.tally.means()
         speed = {"steps_per_second": (counters.steps - steps) / max(time.monotonic() - then, 1e-9)}
-        calibration = {} if self.calibration is None else self.calibration.row()
-        self.log.metrics(counters.steps, {**means, **self.decisions.means(), **calibration, **own, **score, **speed})
+        self.log.metrics(counters.steps, {**means, **self.trainee.row(), **own, **score, **speed})
 
     def _require_finite(self) -> None:
-        require_finite(self.tally, self.config, self.counters.steps, self.checkpoint_step)
+        broken = None if self.tally is None else self.tally.first_broken()
+        if broken is not None:
+            online = max(0, broken.update - self.trainee.offline_updates)
+            step = self.config.prefill + online * self.config.steps_per_update
+            raise self._broken(f"{broken.name} has not been", min(int(step), self.counters.steps))
+
+    def _broken(self, what: str, step: int) -> AmbsError:
+        return AmbsError(
+            f"{what} a finite number since about step {step:,}, so the run has stopped, and "
+            + self._last_good(
+                "run the same command with a lower --learning-rate, and it goes on from there",
+                otherwise="start again with a lower --learning-rate",
+            )
+        )
 
     def _require_sound_policy(self) -> None:
         """What is no number would be an error of the environment's, which has not made it."""
         if not np.isfinite(self.position.action).all():
             self._require_finite()
-            raise broken("the policy's action has not been", self.counters.steps, self.checkpoint_step)
+            raise self._broken("the policy's action has not been", self.counters.steps)
 
+    def _require_sound(self, batch: Batch) -> None:
+        """What is no number would be in the replay for good."""
+        seen = [part for part in as_parts(batch.obs).values() if np.issubdtype(part.dtype, np.floating)]
+        for what, values in (("a reward", [batch.reward]), ("an observation", seen)):
+            if not all(np.isfinite(array).all() for array in values):
+                raise AmbsError(
+                    f"{what} of the environment is no finite number at step {self.counters.steps:,}, so the run has "
+                    "stopped, and "
+                    + self._last_good(
+                        "mend the environment, and the same command goes on from there",
+                        otherwise="mend the environment and start again",
+                    )
+                )
 
-def _calibration(config: RunConfig) -> Calibration | None:
-    if config.shield is None or config.shield.when is None:
-        return None
-    assert config.learner.safety is not None
-    return Calibration(config.shield.when, config.learner.safety.look_ahead)
+    def _last_good(self, then: str, *, otherwise: str) -> str:
+        """The end of a sentence: what there is to go on from, and what to do; `otherwise`, if there is nothing."""
+        last = self.checkpoint_step
+        if last is None:
+            return f"there is no checkpoint yet; {otherwise}."
+        return f"its last good checkpoint is of step {last:,}; {then}."
 
 
 def _due(before: int, now: int, every: int) -> bool:

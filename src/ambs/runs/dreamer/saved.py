@@ -25,6 +25,7 @@ from ambs.envs.catalogue import maker
 from ambs.errors import AmbsError
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.storage import Checkpoint, load, read_config
+from ambs.runs.trainee import Settings
 from ambs.world_model.parts import parts_of
 
 # Of everything that is learned, what acting needs; with a shield, what that asks besides.
@@ -32,7 +33,9 @@ _ACTING = (".model", ".task.actor")
 _SHIELDING = (".safety.policy.actor", ".safety.critics.twins", ".safety.violation.net")
 
 # Options that older runs do not have; what they are if not given is as it was before there were any.
-_ADDED = frozenset({"env_options", "pictures", "events", "ahead", "safety", "shield", "penalty", "when", "start"})
+_ADDED = frozenset(
+    {"env_options", "pictures", "events", "ahead", "steps_ahead", "safety", "shield", "penalty", "when", "start"}
+)
 
 # A training run removes old checkpoints: the one just found may be gone, and a newer one is there then.
 _ATTEMPTS = 3
@@ -70,17 +73,17 @@ def read(path: Path) -> Saved:
     return Saved(config, checkpoint.step, checkpoint.tree["learner"], observed, acted)
 
 
-def make_env(config: RunConfig, /, **options: Any) -> gymnasium.Env[Any, Any]:
+def make_env(config: Settings, /, **options: Any) -> gymnasium.Env[Any, Any]:
     """An environment as the run was trained in; `options` go before those of the run."""
     return maker_of(config, **options)()
 
 
-def maker_of(config: RunConfig, /, **options: Any) -> Callable[[], gymnasium.Env[Any, Any]]:
+def maker_of(config: Settings, /, **options: Any) -> Callable[[], gymnasium.Env[Any, Any]]:
     """A function that makes such environments."""
     return maker(config.env, **{**env_options(config), **options})
 
 
-def env_options(config: RunConfig) -> dict[str, Any]:
+def env_options(config: Settings) -> dict[str, Any]:
     """What `ambs.make` is given for this run besides the name."""
     return config.env_options if config.formula is None else {**config.env_options, "formula": config.formula}
 

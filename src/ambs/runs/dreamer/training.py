@@ -7,28 +7,22 @@ import dataclasses
 import json
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from ambs.agents.backup import Backup
-from ambs.agents.player import ActionCodec
 from ambs.envs.foreign import Foreign
-from ambs.envs.vector import VectorEnv, make_vec
+from ambs.envs.vector import make_vec
 from ambs.errors import AmbsError
 from ambs.files import write_text
-from ambs.logic import satisfiable
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.dreamer.counters import Counters
 from ambs.runs.dreamer.interruption import Interruption
-from ambs.runs.dreamer.offline import Source, require_enough, source_of
-from ambs.runs.dreamer.rows import layout
+from ambs.runs.dreamer.offline import require_enough, source_of
 from ambs.runs.dreamer.run import Run
-from ambs.runs.dreamer.saved import maker_of
+from ambs.runs.dreamer.saved import make_env, maker_of
 from ambs.runs.dreamer.status import Progress, Status, nobody
+from ambs.runs.dreamer.trainee import DreamerTrainee
 from ambs.runs.storage import MAY_CHANGE, RunFolder, latest
-from ambs.world_model.parts import parts_of
-
-# A run whose losses broke can go on with smaller steps; the optimisers' states do not depend on them.
-_LEARNING_RATES = {f"learner.{name}.learning_rate" for name in ("world_model", "actor", "critic")}
+from ambs.runs.trainee import Settings, Trainee
 
 
 def train(config: RunConfig, path: Path, progress: Progress = nobody) -> dict[str, Any]:
@@ -42,69 +36,48 @@ def train(config: RunConfig, path: Path, progress: Progress = nobody) -> dict[st
         path: The run's folder, as `docs/run-folder.md` describes it.
         progress: Told at every step how far the run has come.
     """
+    if config.start is not None and not any((path / "checkpoints").glob("*.json")):
+        # Here, where nothing is on disk yet; a run that has begun has it all in its replay.
+        env = make_env(config)
+        require_enough(source_of(config, env.observation_space, env.action_space), config.envs, config.length)
+        env.close()
+    return conduct(DreamerTrainee, config, path, progress)
+
+
+def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progress = nobody) -> dict[str, Any]:
+    """The same for any kind of agent."""
     with contextlib.ExitStack() as stack:
         interruption = stack.enter_context(Interruption())
         # Before the folder: an environment that there is not, or that cannot be learned, should leave none behind.
         make = maker_of(config)
         vec = stack.enter_context(make_vec(make, config.envs, seed=config.seed, workers=config.workers))
-        _require_learnable(vec)
-        if config.shield is not None and config.shield.backup is not None:
-            Backup(config.shield.backup, vec.single_action_space)
-        _require_satisfiable(config)
-        source = _source(config, path, vec)
+        kind.require(config, vec)
         if isinstance(make, Foreign) and make.note is not None:
             warnings.warn(make.note, stacklevel=2)
-        folder = stack.enter_context(RunFolder.open(path, _options(config), may_change=MAY_CHANGE | _LEARNING_RATES))
+        folder = stack.enter_context(RunFolder.open(path, _options(config), may_change=MAY_CHANGE | kind.may_change))
         manifest = _last_checkpoint(folder)
         counters = Counters(**manifest["extra"]["counters"]) if manifest else Counters()
         note = _note(folder, counters.steps, config.steps)
         if counters.steps >= config.steps:
             progress(Status("done", counters.steps, config.steps, counters.episodes, counters.violations,
                             counters.updates, counters.mean_return(20), note))  # fmt: skip
-            return _summarise(config, counters, path)
-        run = stack.enter_context(contextlib.closing(Run(config, folder, vec, manifest, source)))
+            return _summarise(kind, config, counters, path)
+        run = stack.enter_context(contextlib.closing(Run(kind, config, folder, vec, manifest)))
         # There is a summary where the run has all its steps; one that is given more has not.
         (path / "summary.json").unlink(missing_ok=True)
         progress(run.status("starting", note))
         run.train(progress, interruption)
-        return _summarise(config, run.counters, path)
+        return _summarise(kind, config, run.counters, path)
 
 
-def _require_learnable(vec: VectorEnv) -> None:
-    """An error if its observations or its actions are none that a model can be taught."""
-    parts_of(vec.single_observation_space)
-    ActionCodec(vec.single_action_space)
-
-
-def _require_satisfiable(config: RunConfig) -> None:
-    if config.shield is not None and config.formula is not None and not satisfiable(config.formula):
-        raise AmbsError(
-            f"no state satisfies '{config.formula}', which contradicts itself, so no shield can keep it; give another "
-            "--formula."
-        )
-
-
-def _source(config: RunConfig, path: Path, vec: VectorEnv) -> Source | None:
-    """What the run starts from; nothing if it has started, for then it is in the replay."""
-    if config.start is None or any((path / "checkpoints").glob("*.json")):
-        return None
-    actions = vec.single_action_space
-    stored = layout(vec.single_observation_space, parts_of(vec.single_observation_space), ActionCodec(actions).size)
-    source = source_of(config, stored, actions)
-    require_enough(source, config.envs, config.length)
-    return source
-
-
-def _options(config: RunConfig) -> dict[str, Any]:
+def _options(config: Settings) -> dict[str, Any]:
     """The configuration as it is saved; without what older runs do not have, if nothing was asked of it."""
-    options = {"agent": config.agent, **dataclasses.asdict(config)}
-    for within, name in (
-        (options, "env_options"),
-        (options, "start"),
-        (options["shield"], "when"),
-        (options["learner"]["safety"], "penalty"),
-    ):
-        if within is not None and within[name] in (None, {}):
+    options = {"agent": config.agent, **dataclasses.asdict(cast(Any, config))}
+    for *groups, name in (("env_options",), ("start",), ("shield", "when"), ("learner", "safety", "penalty")):
+        within = options
+        for group in groups:
+            within = within.get(group) or {}
+        if within.get(name, True) in (None, {}):
             del within[name]
     return options
 
@@ -128,12 +101,12 @@ def _note(folder: RunFolder, steps: int, total: int) -> str:
     return "; ".join([begin, *changed])
 
 
-def _summarise(config: RunConfig, counters: Counters, path: Path) -> dict[str, Any]:
+def _summarise(kind: type[Trainee], config: Settings, counters: Counters, path: Path) -> dict[str, Any]:
     """The run in a few numbers, which stay in its folder."""
     summary = {
         "env": config.env,
         "agent": config.agent,
-        "size": config.learner.size,
+        **kind.summary(config, counters),
         "seed": config.seed,
         "steps": counters.steps,
         "updates": counters.updates,
@@ -145,10 +118,5 @@ def _summarise(config: RunConfig, counters: Counters, path: Path) -> dict[str, A
         "wall_seconds": round(counters.wall_seconds, 1),
         "cpu_seconds": round(counters.cpu_seconds, 1),
     }
-    if config.shield is not None:
-        summary |= {
-            "criterion": config.shield.criterion,
-            "override_rate": round(counters.overrides / max(1, counters.shielded), 4),
-        }
     write_text(path / "summary.json", json.dumps(summary, indent=2) + "\n")
     return summary
