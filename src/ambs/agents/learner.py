@@ -10,11 +10,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, PRNGKeyArray
 
+from ambs.agents.lagrangian import Lagrangian, LagrangianConfig, constrained, learn_lagrangian
 from ambs.agents.optimiser import OptimiserConfig, start, update
 from ambs.agents.safety import Safety, SafetyConfig, learn_safety, penalised
 from ambs.behaviour.actor import Actor
 from ambs.behaviour.actor_critic import ActorCritic, BehaviourConfig, Imagined, Lesson
-from ambs.behaviour.dreaming import Taught, gradients, roll_out, unchanged
+from ambs.behaviour.dreaming import Change, Taught, gradients, roll_out, unchanged
 from ambs.behaviour.penalties import Penalised
 from ambs.errors import AmbsError
 from ambs.world_model.model import Sequences, WorldModel, total_loss
@@ -50,10 +51,14 @@ class LearnerConfig:
 
     safety: SafetyConfig | None = None
     """What AMBS learns besides; nothing, if not given."""
+    lagrangian: LagrangianConfig | None = None
+    """What LAG learns besides; nothing, if not given."""
 
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:
             raise AmbsError(f'there is no precision "{self.precision}"; choose one of {", ".join(PRECISIONS)}.')
+        if self.safety is not None and self.lagrangian is not None:
+            raise AmbsError("a learner has either what AMBS learns or what LAG learns; leave safety or lagrangian out.")
 
     @property
     def dtype(self) -> str:
@@ -70,6 +75,7 @@ class Learner(eqx.Module):
     optimisers: dict[str, Any]
     updates: Array
     safety: Safety | None = None
+    lagrangian: Lagrangian | None = None
 
     @classmethod
     def create(
@@ -91,7 +97,12 @@ class Learner(eqx.Module):
                 features, actions, big, config.behaviour, config.safety, config.actor, config.critic,
                 discrete=discrete, key=jax.random.fold_in(key, 1),
             )  # fmt: skip
-        return cls(model, task, optimisers, jnp.zeros((), jnp.int32), safety)
+        lagrangian = None
+        if config.lagrangian is not None:
+            lagrangian = Lagrangian.create(
+                features, big, config.behaviour, config.lagrangian, key=jax.random.fold_in(key, 2)
+            )
+        return cls(model, task, optimisers, jnp.zeros((), jnp.int32), safety, lagrangian)
 
 
 def learn(
@@ -103,17 +114,21 @@ def learn(
     learner = eqx.tree_at(lambda me: (me.model, me.optimisers["world_model"]), learner, (model, optimiser))
     starts, alive = _starts(states, ~batch.is_terminal, config.starts, key=imagine_key)
     task, optimisers, taught = _learn_behaviour(learner, starts, alive, config, key=imagine_key)
-    safety, metrics, safety_metrics = learner.safety, taught.metrics, dict[str, Array]()
+    safety, lagrangian, metrics, more = learner.safety, learner.lagrangian, taught.metrics, dict[str, Array]()
     if safety is not None and config.safety is not None:
         if taught.besides is not None:
             safety = eqx.tree_at(lambda me: me.cost_scale, safety, taught.besides.scale)
             metrics |= taught.besides.metrics
-        safety, safety_metrics = learn_safety(
+        safety, more = learn_safety(
             safety, model, taught.imagined, starts, alive, config.safety, config.actor, config.critic,
             key=jax.random.fold_in(imagine_key, 1),
         )  # fmt: skip
-    learner = Learner(model, task, learner.optimisers | optimisers, learner.updates + 1, safety)
-    return learner, model_metrics | {f"task/{name}": value for name, value in metrics.items()} | safety_metrics
+    elif config.lagrangian is not None:
+        lagrangian, constraint = taught.besides
+        lagrangian, more = learn_lagrangian(lagrangian, model, taught.imagined, config.lagrangian)
+        more |= constraint
+    learner = Learner(model, task, learner.optimisers | optimisers, learner.updates + 1, safety, lagrangian)
+    return learner, model_metrics | {f"task/{name}": value for name, value in metrics.items()} | more
 
 
 def _learn_model(
@@ -144,19 +159,32 @@ def _learn_behaviour(
     def dream(actor: Actor) -> Imagined:
         return roll_out(learner.model, actor, starts, alive, horizon, learner.model.predict_reward, key=roll)
 
-    def change(lesson: Lesson, imagined: Imagined) -> tuple[Lesson, Penalised]:
-        assert learner.safety is not None
-        assert config.safety is not None
-        found = penalised(learner.safety, learner.model, config.safety, lesson, imagined)
-        return lesson._replace(advantage=found.advantage), found
-
-    penalty = None if config.safety is None else config.safety.penalty
-    taught = gradients(task, dream, unchanged if penalty is None else change)
+    taught = gradients(task, dream, _change(learner, config))
     actor, actor_state, norm = update(config.actor, task.actor, taught.actor, learner.optimisers["actor"])
     critic, critic_state, critic_norm = update(config.critic, task.critic, taught.critic, learner.optimisers["critic"])
     task = eqx.tree_at(lambda me: (me.actor, me.critic, me.scale), task, (actor, critic, taught.scale)).follow()
     taught = taught._replace(metrics=taught.metrics | {"actor_norm": norm, "critic_norm": critic_norm})
     return task, {"actor": actor_state, "critic": critic_state}, taught
+
+
+def _change(learner: Learner, config: LearnerConfig) -> Change:
+    """What the task policy is told of safety besides."""
+    model, safety, lagrangian = learner.model, learner.safety, learner.lagrangian
+
+    def penalise(lesson: Lesson, imagined: Imagined) -> tuple[Lesson, Penalised]:
+        assert safety is not None
+        assert config.safety is not None
+        found = penalised(safety, model, config.safety, lesson, imagined)
+        return lesson._replace(advantage=found.advantage), found
+
+    def constrain(lesson: Lesson, imagined: Imagined) -> tuple[Lesson, Any]:
+        assert lagrangian is not None
+        assert config.lagrangian is not None
+        return constrained(lagrangian, model, config.lagrangian, lesson, imagined)
+
+    if config.safety is not None and config.safety.penalty is not None:
+        return penalise
+    return unchanged if config.lagrangian is None else constrain
 
 
 def _starts(

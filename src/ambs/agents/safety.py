@@ -7,11 +7,11 @@ trajectories of its own, with cost in the place of reward.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
-from jaxtyping import Array, Bool, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.agents.optimiser import OptimiserConfig, start, update
 from ambs.behaviour.actor import Actor
@@ -19,7 +19,7 @@ from ambs.behaviour.actor_critic import ActorCritic, BehaviourConfig, Imagined, 
 from ambs.behaviour.dreaming import by_rows, gradients, roll_out
 from ambs.behaviour.penalties import PENALTIES, Judges, Penalised, PenaltyConfig
 from ambs.behaviour.returns import ReturnScale
-from ambs.behaviour.safety_critics import CostLesson, SafetyCritics, goes_on
+from ambs.behaviour.safety_critics import CostLesson, SafetyCritics, TwinLesson, goes_on
 from ambs.behaviour.violation_critic import ViolationCritic
 from ambs.errors import AmbsError, positive_integer
 from ambs.world_model.model import WorldModel
@@ -90,6 +90,14 @@ def penalised(
     return PENALTIES[config.penalty.kind](lesson, imagined, judges, safety.cost_scale, config.penalty.weight)
 
 
+class OfEntered(NamedTuple):
+    """Probabilities, of the states entered in a dream."""
+
+    safe: Float[Array, "steps batch"]
+    goes_on: Float[Array, "steps batch"]
+    """That it is safe and not the last."""
+
+
 def learn_safety(
     safety: Safety, model: WorldModel, imagined: Imagined, starts: State, alive: Bool[Array, " batch"],
     config: SafetyConfig, actor: OptimiserConfig, critic: OptimiserConfig, *, key: PRNGKeyArray,
@@ -112,21 +120,34 @@ def learn_safety(
     return safety, critic_metrics | {f"safe/{name}": value for name, value in taught.metrics.items()}
 
 
+def observed(critics: SafetyCritics, model: WorldModel, imagined: Imagined) -> tuple[TwinLesson, OfEntered]:
+    """What the twins are to learn of a dream, and what the model says of the states that were entered in it."""
+    cost, safe = jax.lax.map(lambda row: (model.predict_cost(row), model.predict_safe(row)), imagined.features[1:])
+    alive = goes_on(safe, imagined.cont)
+    weight = weights(imagined.alive, alive, critics.config.discount)
+    return critics.lesson(imagined.features, cost, alive, weight), OfEntered(safe, alive)
+
+
+def learn_twins(
+    critics: SafetyCritics, costs: TwinLesson, optimiser: OptimiserConfig, state: Any
+) -> tuple[SafetyCritics, Any, Array]:
+    """One gradient step of the twins, and their loss."""
+    (loss, _), gradient = by_rows(lambda me, row: (me.loss(row), ()), critics, lambda me: me.twins, costs)
+    twins, state, _ = update(optimiser, critics.twins, gradient, state)
+    return eqx.tree_at(lambda me: me.twins, critics, twins).follow(), state, loss
+
+
 def _learn_critics(
     safety: Safety, model: WorldModel, imagined: Imagined, config: SafetyConfig
 ) -> tuple[Safety, dict[str, Array]]:
-    critics, violation, optimisers = safety.critics, safety.violation, dict(safety.optimisers)
-    entered = imagined.features[1:]
-    cost, safe = jax.lax.map(lambda row: (model.predict_cost(row), model.predict_safe(row)), entered)
-    alive = goes_on(safe, imagined.cont)
-    weight = weights(imagined.alive, alive, critics.config.discount)
-    costs = critics.lesson(imagined.features, cost, alive, weight)
-    within = CostLesson(costs.features, violation.targets(imagined.features, 1 - safe, alive), weight)
-    (loss, _), gradient = by_rows(lambda me, row: (me.loss(row), ()), critics, lambda me: me.twins, costs)
-    twins, optimisers["critics"], _ = update(config.critics, critics.twins, gradient, optimisers["critics"])
+    violation, optimisers = safety.violation, dict(safety.optimisers)
+    costs, entered = observed(safety.critics, model, imagined)
+    critics, optimisers["critics"], loss = learn_twins(safety.critics, costs, config.critics, optimisers["critics"])
+    within = CostLesson(
+        costs.features, violation.targets(imagined.features, 1 - entered.safe, entered.goes_on), costs.weight
+    )
     (violation_loss, _), gradient = by_rows(lambda me, row: (me.loss(row), ()), violation, lambda me: me.net, within)
     net, optimisers["violation"], _ = update(config.critics, violation.net, gradient, optimisers["violation"])
-    critics = eqx.tree_at(lambda me: me.twins, critics, twins).follow()
     violation = eqx.tree_at(lambda me: me.net, violation, net).follow()
     metrics = {
         "safety/critics_loss": loss,
