@@ -154,6 +154,8 @@ def calibrate(options: argparse.Namespace) -> dict[str, Any]:
             setting.look_ahead, setting.shield.Delta, agents[0].config.env,
         ):  # fmt: skip
             raise SystemExit(f"{run} has another environment, T or Δ than {options.runs[0]}; calibrate them apart.")
+        if agent.config.seed == options.seed:
+            raise SystemExit(f"{run} was trained with the seed {options.seed}; play it with another, by --seed.")
         for how in options.play:
             found, chain = samples(agent, mine, how, options)
             for criterion, sample in found.items():

@@ -20,7 +20,7 @@ HUES = {"sound": "#35618f", "rollout": "#3aa6c9", "paper": "#c44536", "latent": 
 def draw(rows: list[dict[str, Any]], threshold: float, title: str, path: Path) -> None:
     plays = list(dict.fromkeys(row["play"] for row in rows))
     figure, axes = plt.subplots(
-        2, len(plays), figsize=(4.6 * len(plays), 5.8), layout="constrained", squeeze=False, sharex=True,
+        2, len(plays), figsize=(4.6 * len(plays), 6.4), layout="constrained", squeeze=False, sharex=True, sharey="row",
         height_ratios=[3, 1],
     )  # fmt: skip
     for column, play in enumerate(plays):
@@ -48,18 +48,19 @@ def _panel(axes: Axes, rows: list[dict[str, Any]], threshold: float) -> None:
         ends = np.array([each["interval"] for each in bins], float).T
         axes.errorbar(
             estimate + shift, safe, yerr=np.maximum(np.abs(ends - safe), 0), fmt="o-", ms=4, lw=1, capsize=2, alpha=0.9,
-            color=HUES[row["criterion"]], label=f"{row['criterion']} (Brier {row['brier']['value']:.3f})",
+            color=HUES[row["criterion"]],
         )  # fmt: skip
     axes.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04))
-    axes.legend(frameon=False, fontsize=8, loc="upper left")
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def _counts(axes: Axes, rows: list[dict[str, Any]]) -> None:
-    """How many estimates fell where; on a log scale, since most are near 1."""
+    """How many estimates fell where, and below it whose they are."""
     for row in rows:
-        bins = row["reliability"]
-        shares = [each["states"] / row["states"] for each in bins]
-        axes.plot([each["estimate"] for each in bins], shares, "o-", ms=3, lw=1, color=HUES[row["criterion"]])
-    axes.set(yscale="log", xlabel="estimate of staying safe")
+        bins, colour = row["reliability"], HUES[row["criterion"]]
+        estimates, shares = [each["estimate"] for each in bins], [each["states"] / row["states"] for each in bins]
+        label = f"{row['criterion']}, Brier {row['brier']['value']:.3f}"
+        axes.plot(estimates, shares, "o-", ms=3, lw=1, color=colour, label=label)
+    axes.set(xlabel="estimate of staying safe", ylim=(0, 1.04))
+    axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.35), ncols=2)
     axes.spines[["top", "right"]].set_visible(False)
