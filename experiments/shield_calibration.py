@@ -83,6 +83,9 @@ def samples(
     found = {}
     for criterion in setting.criteria(how):
         came = windows(visits, setting.within(criterion))
+        # A shield that overrides everything leaves no window whole.
+        if (came == UNKNOWN).all():
+            continue
         picked = _drawn(came != UNKNOWN, options)
         safe_once = (came == SAFE)[picked].astype(float)
         found[criterion] = _asked(agent, setting, criterion, visits, picked, safe_once, options)
@@ -92,8 +95,6 @@ def samples(
 def _drawn(usable: np.ndarray, options: argparse.Namespace) -> tuple[np.ndarray, ...]:
     """Steps at random, without putting back."""
     rows = np.flatnonzero(usable)
-    if not len(rows):
-        raise SystemExit("no step of the play can be judged; play for longer, with --steps.")
     picked = np.random.default_rng(options.seed).choice(rows, min(options.states, len(rows)), replace=False)
     return np.unravel_index(np.sort(picked), usable.shape)
 
@@ -161,7 +162,9 @@ def calibrate(options: argparse.Namespace) -> dict[str, Any]:
             for criterion, sample in found.items():
                 kept.setdefault((how, criterion), []).append(sample)
             chains += [{"run": run.name, "play": how, "policy": name, **each} for name, each in chain.items()]
-            print(f"{run.name}, {how}: {len(next(iter(found.values())).safe)} states", flush=True)
+            print(f"{run.name}, {how}: {[len(sample.safe) for sample in found.values()]} states", flush=True)
+    if not kept:
+        raise SystemExit("no step of the play can be judged; play for longer, with --steps, or with --play task.")
     futures, threshold = (options.futures if setting.conveyor else 1), 1 - setting.shield.Delta
     rows = [
         {

@@ -17,9 +17,9 @@ STEPS, COUNT = 3, 4000
 
 
 def test_the_proposed_action_comes_first_and_then_the_policy():
-    """Cell 1 is a violation, and one is back in cell 0 after it. Action 0 stays in 0, action 1 with probability 1/2, and
-    the policy takes either: a step of it is safe with 3/4. So after action 0 the first violation is at step 2 with 1/4
-    and at step 3 with 3/16; after action 1 it is at step 1 with 1/2, then 1/8 and 3/32."""
+    """Cell 1 is a violation, and one is back in 0 after it. Action 0 stays in 0, action 1 with probability 1/2, and the
+    policy takes either: a step of it is safe with 3/4. So after action 0 the first violation is at step 2 with 1/4 and
+    at step 3 with 3/16; after action 1 it is at step 1 with 1/2, then 1/8 and 3/32."""
     size, model_key, actor_key = SIZES["debug"], jax.random.key(0), jax.random.key(1)
     model = eqx.filter_jit(WorldModel)(parts_of(spaces.Box(0, 1, (2,), np.float32)), 2, size, key=model_key)
     state = model.rssm.initial((2,))
