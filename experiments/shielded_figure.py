@@ -26,6 +26,7 @@ from experiments.training_runs import SUITES, Plan
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 
 RESULTS = Path(__file__).parent.parent / "results"
 HUES = ("#5c5c5c", "#2a7f62", "#35618f", "#c44536", "#3aa6c9", "#c98a1b", "#8b5fa8")
@@ -91,7 +92,10 @@ def draw(kept: list[tuple[Plan, Runs]], path: Path) -> None:
         len(envs), 3, figsize=(13, 3.6 * len(envs)), layout="constrained", squeeze=False
     )  # fmt: skip
     for line, env in zip(axes, envs, strict=True):
-        for (plan, runs), colour in zip([each for each in kept if each[0].env == env], HUES, strict=False):
+        here = [each for each in kept if each[0].env == env]
+        # So many colours that none is left out, in the suite of ablations too.
+        hues = HUES if len(here) <= len(HUES) else [to_hex(plt.get_cmap("tab20")(i % 20)) for i in range(len(here))]
+        for (plan, runs), colour in zip(here, hues, strict=False):
             curves = [run["curve"] for run in runs.values()]
             steps, label = np.array(curves[0]["step"]), f"{plan.called} ({plan.agent}, {len(runs)})"
             _band(line[0], steps, np.array([curve["return"] for curve in curves], float), colour, label)
