@@ -50,6 +50,21 @@ class Plan:
 GRIDS = ("--workers", "inline")
 PIXELS = (*GRIDS, "--option", "observation=image")
 CRITERIA = ("recover", "sound", "paper", "rollout", "latent")
+# What each part of the shield is good for, on the conveyor from images: one option changed at a time, beside the
+# criteria as they are. `rollout` and `latent` have no critic; `first` matters only where the task policy goes on.
+ABLATIONS: dict[str, tuple[str, ...]] = {
+    "paper-no-discount": ("--criterion", "paper", "--no-safety-discount"),
+    "paper-max": ("--criterion", "paper", "--twins", "max"),
+    "paper-resampled": ("--criterion", "paper", "--first", "resampled"),
+    "sound-resampled": ("--criterion", "sound", "--first", "resampled"),
+    **{f"recover-{level}": ("--criterion", "recover", "--test", level) for level in ("A", "B", "C")},
+    "recover-512": ("--criterion", "recover", "--test", "paper"),
+    **{
+        f"{criterion}-T{steps}": ("--criterion", criterion, "--look-ahead", str(steps))
+        for criterion in ("recover", "paper")
+        for steps in (15, 60)
+    },
+}
 SUITES = {
     "minatar": [Plan(f"minatar-{game}", 60_000, GRIDS) for game in ("breakout", "space-invaders", "asterix")],
     "conveyor": [
@@ -62,6 +77,13 @@ SUITES = {
         *(
             Plan("conveyor", 40_000, (*PIXELS, "--criterion", criterion), f"conveyor-{criterion}", "ambs")
             for criterion in CRITERIA
+        ),
+    ],
+    "ablations": [
+        Plan("conveyor", 40_000, PIXELS, "conveyor-pixels"),
+        *(
+            Plan("conveyor", 40_000, (*PIXELS, *options), f"conveyor-{name}", "ambs")
+            for name, options in [*((each, ("--criterion", each)) for each in CRITERIA), *ABLATIONS.items()]
         ),
     ],
     "shielded-minatar": [

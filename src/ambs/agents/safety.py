@@ -34,6 +34,8 @@ class SafetyConfig:
     """T: how far the shield will look, and so how far beyond the imagined H steps the critics have to."""
     violation_cost: float = 10.0
     """C, what breaking the formula costs."""
+    safety_discount: bool = True
+    """Whether violating states are terminal to the twin critics, and no state worth more than C; an ablation if not."""
     critics: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(3e-5, 1e-5, 100.0))
 
     def __post_init__(self) -> None:
@@ -57,7 +59,9 @@ class Safety(eqx.Module):
     ) -> Safety:  # fmt: skip
         keys = jax.random.split(key, 3)
         policy = ActorCritic(features, actions, size, behaviour, discrete=discrete, key=keys[0])
-        critics = SafetyCritics(features, size, behaviour, most=config.violation_cost, key=keys[1])
+        critics = SafetyCritics(
+            features, size, behaviour, most=config.violation_cost, bounded=config.safety_discount, key=keys[1]
+        )
         beyond = max(1, config.look_ahead - behaviour.horizon)
         violation = ViolationCritic(features, beyond, size, decay=behaviour.slow_decay, key=keys[2])
         optimisers = {
@@ -107,9 +111,14 @@ def _learn_critics(
     entered = imagined.features[1:]
     cost, safe = jax.lax.map(lambda row: (model.predict_cost(row), model.predict_safe(row)), entered)
     alive = goes_on(safe, imagined.cont)
-    weight = weights(imagined.alive, alive, critics.config.discount)
-    costs = critics.lesson(imagined.features, cost, alive, weight)
-    within = CostLesson(costs.features, violation.targets(imagined.features, 1 - safe, alive), weight)
+    counted, discount = alive if config.safety_discount else imagined.cont, critics.config.discount
+    costs = critics.lesson(imagined.features, cost, counted, weights(imagined.alive, counted, discount))
+    # A probability, with the safety discount or without: nothing counts after the first violation.
+    within = CostLesson(
+        costs.features,
+        violation.targets(imagined.features, 1 - safe, alive),
+        weights(imagined.alive, alive, discount),
+    )
     (loss, _), gradient = by_rows(lambda me, row: (me.loss(row), ()), critics, lambda me: me.twins, costs)
     twins, optimisers["critics"], _ = update(config.critics, critics.twins, gradient, optimisers["critics"])
     (violation_loss, _), gradient = by_rows(lambda me, row: (me.loss(row), ()), violation, lambda me: me.net, within)

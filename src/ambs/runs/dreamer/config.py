@@ -19,9 +19,10 @@ from ambs.world_model.sizes import size
 PAPER = {"length": 64, "train_ratio": 64.0}
 
 
-def with_safety(learner: LearnerConfig, look_ahead: int = 30) -> LearnerConfig:
+def with_safety(learner: LearnerConfig, look_ahead: int = 30, *, safety_discount: bool = True) -> LearnerConfig:
     """The learner of AMBS: with a safe policy, and critics that learn as fast as that of the task policy does."""
-    return replace(learner, safety=SafetyConfig(look_ahead, critics=learner.critic))
+    safety = SafetyConfig(look_ahead, critics=learner.critic, safety_discount=safety_discount)
+    return replace(learner, safety=safety)
 
 
 def cpu_learner(name: str = "nano") -> LearnerConfig:
