@@ -1,6 +1,7 @@
 """The command line as a user meets it: answers, JSON, and one clear sentence for each mistake."""
 
 import json
+import signal
 import subprocess
 import sys
 
@@ -256,3 +257,18 @@ def test_as_a_process(model):
     assert "Traceback" not in bad.stderr
     version = subprocess.run([sys.executable, "-m", "ambs", "--version"], capture_output=True, text=True)
     assert version.stdout.startswith("ambs ")
+
+
+def test_interrupted_while_it_is_still_imported(model):
+    """Python says on standard error what it has imported; what comes after tyro takes seconds."""
+    with subprocess.Popen(
+        [sys.executable, "-X", "importtime", "-m", "ambs", "check", str(model), "--formula", "P=? [ F goal ]"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        next(line for line in process.stderr if line.rstrip().endswith("| tyro"))
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in said

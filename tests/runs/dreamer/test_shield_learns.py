@@ -31,7 +31,7 @@ def random_violations(steps):
     return found
 
 
-def test_violations_become_rare_and_the_task_policy_keeps_acting(tmp_path):
+def test_violations_become_rare_and_the_task_policy_keeps_acting(tmp_path, optimised):
     quick = OptimiserConfig(3e-3, 1e-5, 100.0)
     learner = dataclasses.replace(
         cpu_learner("debug"), world_model=OptimiserConfig(5e-3, 1e-8, 1000.0), actor=quick, critic=quick

@@ -72,6 +72,8 @@ class RunConfig:
     """Steps between checkpoints."""
     tensorboard: bool = True
     """Whether to write event files for TensorBoard beside the rows of metrics."""
+    devices: int | None = None
+    """Accelerators that share every batch out; as many as there are and can, if not given, and one device on a CPU."""
     learner: LearnerConfig = field(default_factory=cpu_learner)
     shield: ShieldConfig | None = None
     """How actions are shielded; not at all, if not given. AMBS is this, and a learner with `safety`."""
@@ -79,6 +81,8 @@ class RunConfig:
     def __post_init__(self) -> None:
         for name in ("steps", "envs", "batch", "length", "capacity", "log_every", "checkpoint_every"):
             positive_integer(name, getattr(self, name))
+        if self.devices is not None:
+            positive_integer("devices", self.devices)
         _require_positive("train_ratio", self.train_ratio)
         if not 0 <= self.seed < 2**32:
             raise AmbsError(f"the seed is {self.seed}, and has to be from 0 to 2^32 - 1.")

@@ -67,7 +67,7 @@ class Run:
         self.counters, self.scorer = Counters(), Scorer(config.envs)
         self.tally: Tally | None = None
         self.decisions = Decisions()
-        self.placement = Placement(config.batch)
+        self.placement = Placement(config.batch, config.devices)
         self.learner = self.placement.copy(
             _create(self.parts, self.codec.size, config.learner, discrete=self.codec.discrete, key=self._next_key())
         )
@@ -130,6 +130,7 @@ class Run:
         self.overrides.save()
         extra = {
             "counters": self.counters.as_json(),
+            "precision": self.config.learner.dtype,
             "episodes_under_way": {"numbers": self.vec.episodes, **self.scorer.as_json()},
             "replay": self.ring.written,
             "rng": self.rng.bit_generator.state,
@@ -179,10 +180,21 @@ class Run:
         else:
             self._act()
             self._require_sound_policy()
-        position.batch = self.vec.step(self.codec.decode(position.action))
+        position.batch = self._next_batch()
         self._require_sound(position.batch)
         for episode in self.scorer.add(position.batch, self.counters):
             self.log.score(self.counters.steps, **dataclasses.asdict(episode))
+
+    def _next_batch(self) -> Batch:
+        """What follows the actions; an environment's error says what there is to go on from."""
+        try:
+            return self.vec.step(self.codec.decode(self.position.action))
+        except AmbsError as error:
+            rest = self._last_good(
+                "mend the environment, and the same command goes on from there",
+                otherwise="mend the environment and start again",
+            )
+            raise AmbsError(f"{error}\nThe run has stopped, and {rest}") from error
 
     def _act(self) -> None:
         """The agent's action in every environment; with its shield, if that has begun."""

@@ -18,6 +18,7 @@ from ambs.files import write_text
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.dreamer.counters import Counters
 from ambs.runs.dreamer.interruption import Interruption
+from ambs.runs.dreamer.precision import keep_precision
 from ambs.runs.dreamer.run import Run
 from ambs.runs.dreamer.saved import maker_of
 from ambs.runs.dreamer.status import Progress, Status, nobody
@@ -57,7 +58,8 @@ def train(config: RunConfig, path: Path, progress: Progress = nobody) -> dict[st
             progress(Status("done", counters.steps, config.steps, counters.episodes, counters.violations,
                             counters.updates, counters.mean_return(20), note))  # fmt: skip
             return _summarise(config, counters, path)
-        run = stack.enter_context(contextlib.closing(Run(config, folder, vec, manifest)))
+        kept = keep_precision(config, manifest)
+        run = stack.enter_context(contextlib.closing(Run(kept, folder, vec, manifest)))
         # There is a summary where the run has all its steps; one that is given more has not.
         (path / "summary.json").unlink(missing_ok=True)
         progress(run.status("starting", note))
@@ -72,10 +74,12 @@ def _require_learnable(vec: VectorEnv) -> None:
 
 
 def _options(config: RunConfig) -> dict[str, Any]:
-    """The configuration as it is saved; without options of the environment if there are none, as in older runs."""
+    """The configuration as it is saved; without what older runs do not have, where it is as it was then."""
     options = {"agent": config.agent, **dataclasses.asdict(config)}
     if not config.env_options:
         del options["env_options"]
+    if config.devices is None:
+        del options["devices"]
     return options
 
 
