@@ -5,11 +5,15 @@
     growth   a whole run of 10^5 steps in the conveyor world: its own memory at each moment, and a line through that
 
 A process's own memory (anonymous) is told from the pages of files that it has mapped, which the system takes back when
-others need them. Each part is a process of its own, so that none begins with what another has left. The line of growth
-is fitted to the means of equal stretches of steps, after the first fifth, in which programs are compiled; its interval
-is Student's, at 95 %.
+others need them. Each part is a process of its own, so that none begins with what another has left.
+
+The line of growth goes through the means of equal stretches of steps, after the first fifth, in which programs are
+compiled. It is Theil's and Sen's, the median of the slopes between all pairs, with the interval at 95 % that belongs to
+it: what the compiler has left is given back to the system all at once and at any moment, and a line of least squares is
+then about that moment and nothing else.
 
     python -m benchmarks.memory [--fill 1000000] [--image-steps 3000] [--growth-steps 100000] [--json FILE]
+    python -m benchmarks.memory --read FILE     what was measured before, summed up again
 """
 
 from __future__ import annotations
@@ -130,25 +134,27 @@ def growth(folder: Path, steps: int) -> dict[str, Any]:
         env="conveyor", steps=steps, envs=ENVS, workers="inline", train_ratio=1.0, learner=cpu_learner("nano")
     )
     summary = train(config, folder, look)
-    at, own = np.array(seen).T
     return {
         "steps": summary["steps"],
         "updates": summary["updates"],
-        "own_mb": [[int(step), round(size, 2)] for step, size in seen[:: max(1, len(seen) // 100)]],
+        "own_mb": [[step, round(size, 2)] for step, size in seen[:: max(1, len(seen) // 100)]],
         "peak_mb": memory()["peak_mb"],
-        **slope(at, own, steps / 5),
     }
 
 
-def slope(at: np.ndarray, own: np.ndarray, after: float) -> dict[str, float]:
-    """MB in 100,000 steps, and how far that is from certain."""
-    late = at > after
-    means = [
-        [part.mean() for part in np.array_split(values[late], STRETCHES)] for values in (at / 100_000, own)
-    ]  # fmt: skip
-    line = stats.linregress(*means)
-    half = float(stats.t.ppf(0.975, STRETCHES - 2) * line.stderr)
-    return {"mb_per_100000_steps": float(line.slope), "low": float(line.slope) - half, "high": float(line.slope) + half}
+def line(seen: list[list[float]]) -> dict[str, float]:
+    """MB in 100,000 steps with its interval, and what was least and most; after the first fifth."""
+    at, own = np.array(seen).T
+    late = at > at[-1] / 5
+    means = [[part.mean() for part in np.array_split(values[late], STRETCHES)] for values in (own, at / 100_000)]
+    slope, _, low, high = stats.theilslopes(*means, alpha=0.95)
+    return {
+        "mb_per_100000_steps": float(slope),
+        "low": float(low),
+        "high": float(high),
+        "least_mb": float(own[late].min()),
+        "most_mb": float(own[late].max()),
+    }
 
 
 def alone(function: Callable[[Path, int], dict[str, Any]], steps: int) -> dict[str, Any]:
@@ -166,8 +172,17 @@ def main() -> None:
     parser.add_argument("--image-steps", type=int, default=3_000)
     parser.add_argument("--growth-steps", type=int, default=100_000)
     parser.add_argument("--json", type=Path, help="also write the numbers to this file")
+    parser.add_argument("--read", type=Path, help="measure nothing: sum up what is in this file")
     options = parser.parse_args()
-    result = {
+    result = json.loads(options.read.read_text()) if options.read else measure(options)
+    result["growth"]["line"] = line(result["growth"]["own_mb"])
+    report(result)
+    if options.json or options.read:
+        write_text(options.json or options.read, json.dumps(result, indent=2) + "\n")
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    return {
         "capacity": CAPACITY,
         "envs": ENVS,
         "replay": alone(replay, options.fill),
@@ -175,22 +190,25 @@ def main() -> None:
         "growth": alone(growth, options.growth_steps),
         "load_average": os.getloadavg()[0],
     }
+
+
+def report(result: dict[str, Any]) -> None:
     ring, run, grown = result["replay"], result["image"], result["growth"]
     added = ring["after"]["own_mb"] - ring["before"]["own_mb"]
     print(
         f"replay   {ring['steps']:,} steps: {added:.0f} MB of memory and {ring['after']['files_mb']:,.0f} MB of mapped "
-        f"files; {ring['disk_mb']:,.0f} MB of disk, {ring['disk_mb_when_full']:,.0f} MB when full"
+        f"files; {ring['disk_mb']:,.0f} MB of disk"
     )
     print(
         f"image    {run['steps']:,} steps, {run['updates']:,} updates: at most {run['most']['own_mb']:,.0f} MB of "
         f"memory and {run['most']['files_mb']:,.0f} MB of mapped files"
     )
+    fit = grown["line"]
     print(
-        f"growth   {grown['steps']:,} steps: {grown['mb_per_100000_steps']:+.2f} MB in 100,000 steps "
-        f"({grown['low']:+.2f} to {grown['high']:+.2f})"
+        f"growth   {grown['steps']:,} steps, {grown['updates']:,} updates: {fit['mb_per_100000_steps']:+.2f} MB in "
+        f"100,000 steps ({fit['low']:+.2f} to {fit['high']:+.2f}); between {fit['least_mb']:,.0f} and "
+        f"{fit['most_mb']:,.0f} MB"
     )
-    if options.json:
-        write_text(options.json, json.dumps(result, indent=2) + "\n")
 
 
 if __name__ == "__main__":
