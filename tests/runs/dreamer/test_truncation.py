@@ -19,16 +19,10 @@ from ambs.runs.dreamer import train
 from ambs.runs.dreamer.rows import as_sequences
 from ambs.world_model.parts import parts_of
 from ambs.world_model.rssm import State
-from tests.agents.probes import Endless, enter
+from tests.agents.probes import Ended, Endless, enter
 from tests.runs.dreamer.small import small
 
 VALUE, DISCOUNT = 10.0, 0.9
-
-
-class Ended(Endless):
-    """The same, but what cuts `Endless` off is an end here."""
-
-    cut_off = False
 
 
 def lived_through(probe, path, patch):
