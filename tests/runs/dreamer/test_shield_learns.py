@@ -15,7 +15,7 @@ from ambs.agents.shielding import ShieldConfig
 from ambs.runs.dreamer import RunConfig, cpu_learner, train
 from ambs.runs.dreamer.config import with_safety
 
-STEPS, SETTLED = 4_000, 2_500
+STEPS, SETTLED = 3_000, 2_000
 
 
 def random_violations(steps):
