@@ -83,6 +83,9 @@ class DreamerOptions:
     checkpoint_every: int | None = None
     """Steps between checkpoints; 5000 if not given."""
 
+    devices: int | None = None
+    """Accelerators that share every batch out; all of them if not given, and one device on a CPU."""
+
     tensorboard: bool = True
     """Whether to write event files for TensorBoard."""
 

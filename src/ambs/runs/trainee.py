@@ -88,6 +88,11 @@ class Trainee(abc.ABC):
         """An error if it cannot be trained in these environments; nothing is on disk yet."""
 
     @classmethod
+    def resumed(cls, config: Any, manifest: Mapping[str, Any] | None) -> Any:
+        """The configuration to go on with from a checkpoint, if there is one."""
+        return config
+
+    @classmethod
     @abc.abstractmethod
     def begin(cls, config: Any, vec: VectorEnv, *, key: PRNGKeyArray) -> Self:
         """One that has learned nothing yet."""

@@ -31,8 +31,9 @@ def cpu_learner(name: str = "nano") -> LearnerConfig:
     With the paper's weight of entropy, policies settled on the first thing that paid, before the model knew others.
     """
     step = OptimiserConfig(3e-4, 1e-5, 100.0)
+    world_model = OptimiserConfig(2e-3, 1e-8, 1000.0, second_decay=0.99)
     return LearnerConfig(
-        size=name, world_model=OptimiserConfig(2e-3, 1e-8, 1000.0), actor=step, critic=step, starts=128,
+        size=name, world_model=world_model, actor=step, critic=step, starts=128,
         pictures=30.0, events=30.0, ahead=3.0, steps_ahead=3, behaviour=BehaviourConfig(entropy=3e-3),
     )  # fmt: skip
 
@@ -73,6 +74,8 @@ class RunConfig:
     """Steps between checkpoints."""
     tensorboard: bool = True
     """Whether to write event files for TensorBoard beside the rows of metrics."""
+    devices: int | None = None
+    """Accelerators that share every batch out; as many as there are and can, if not given, and one device on a CPU."""
     learner: LearnerConfig = field(default_factory=cpu_learner)
     shield: ShieldConfig | None = None
     """How actions are shielded; not at all, if not given. AMBS is this, and a learner with `safety`."""
@@ -80,6 +83,8 @@ class RunConfig:
     def __post_init__(self) -> None:
         for name in ("steps", "envs", "batch", "length", "capacity", "log_every", "checkpoint_every"):
             positive_integer(name, getattr(self, name))
+        if self.devices is not None:
+            positive_integer("devices", self.devices)
         _require_positive("train_ratio", self.train_ratio)
         if not 0 <= self.seed < 2**32:
             raise AmbsError(f"the seed is {self.seed}, and has to be from 0 to 2^32 - 1.")

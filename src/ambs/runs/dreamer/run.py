@@ -161,10 +161,21 @@ class Run:
         else:
             self.trainee.act(position, self.counters, key=self._next_key())
             self._require_sound_policy()
-        position.batch = self.vec.step(self.codec.decode(position.action))
+        position.batch = self._next_batch()
         self._require_sound(position.batch)
         for episode in self.scorer.add(position.batch, self.counters):
             self.log.score(self.counters.steps, **dataclasses.asdict(episode))
+
+    def _next_batch(self) -> Batch:
+        """What follows the actions; an environment's error says what there is to go on from."""
+        try:
+            return self.vec.step(self.codec.decode(self.position.action))
+        except AmbsError as error:
+            rest = self._last_good(
+                "mend the environment, and the same command goes on from there",
+                otherwise="mend the environment and start again",
+            )
+            raise AmbsError(f"{error}\nThe run has stopped, and {rest}") from error
 
     def _learn_what_is_due(self, progress: Progress) -> None:
         """Gradient steps, until there have been as many as the steps so far ask for."""

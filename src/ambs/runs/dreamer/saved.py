@@ -33,7 +33,20 @@ _ACTING = (".model", ".task.actor")
 _SHIELDING = (".safety.policy.actor", ".safety.critics.twins", ".safety.violation.net")
 
 # Options that older runs do not have; what they are if not given is as it was before there were any.
-_ADDED = frozenset({"env_options", "pictures", "events", "ahead", "steps_ahead", "safety", "shield", "safety_discount"})
+_ADDED = frozenset(
+    {
+        "env_options",
+        "devices",
+        "pictures",
+        "events",
+        "ahead",
+        "steps_ahead",
+        "safety",
+        "shield",
+        "safety_discount",
+        "second_decay",
+    }
+)
 
 # A training run removes old checkpoints: the one just found may be gone, and a newer one is there then.
 _ATTEMPTS = 3

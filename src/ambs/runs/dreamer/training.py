@@ -56,7 +56,7 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
             progress(Status("done", counters.steps, config.steps, counters.episodes, counters.violations,
                             counters.updates, counters.mean_return(20), note))  # fmt: skip
             return _summarise(kind, config, counters, path)
-        run = stack.enter_context(contextlib.closing(Run(kind, config, folder, vec, manifest)))
+        run = stack.enter_context(contextlib.closing(Run(kind, kind.resumed(config, manifest), folder, vec, manifest)))
         # There is a summary where the run has all its steps; one that is given more has not.
         (path / "summary.json").unlink(missing_ok=True)
         progress(run.status("starting", note))
@@ -65,10 +65,12 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
 
 
 def _options(config: Settings) -> dict[str, Any]:
-    """The configuration as it is saved; without options of the environment if there are none, as in older runs."""
+    """The configuration as it is saved; without what older runs do not have, where it is as it was then."""
     options = {"agent": config.agent, **dataclasses.asdict(cast(Any, config))}
     if not config.env_options:
         del options["env_options"]
+    if options.get("devices", 0) is None:
+        del options["devices"]
     return options
 
 
