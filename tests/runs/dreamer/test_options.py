@@ -73,7 +73,7 @@ def test_resumed_it_is_the_same_run(whole):
 
 def test_episodes_are_in_the_replay_and_count_as_nothing(whole):
     folder, summary, _ = whole
-    # 2 episodes of 101 rows in 2 lanes, then the run's own: a reset and 99 steps, for what is seen last is not stored yet.
+    # 2 episodes of 101 rows in 2 lanes, then the run's own: a reset and 99 steps; what is seen last is not stored yet.
     assert Ring.found(folder / "parts" / "replay").written == 101 + 100
     assert (summary["steps"], summary["episodes"], summary["updates"]) == (200, 2, OFFLINE + 200 // 8)
 
