@@ -11,10 +11,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, PRNGKeyArray
 
 from ambs.agents.optimiser import OptimiserConfig, start, update
-from ambs.agents.safety import Safety, SafetyConfig, learn_safety
+from ambs.agents.safety import Safety, SafetyConfig, learn_safety, penalised
 from ambs.behaviour.actor import Actor
-from ambs.behaviour.actor_critic import ActorCritic, BehaviourConfig, Imagined
-from ambs.behaviour.dreaming import gradients, roll_out
+from ambs.behaviour.actor_critic import ActorCritic, BehaviourConfig, Imagined, Lesson
+from ambs.behaviour.dreaming import Taught, gradients, roll_out, unchanged
+from ambs.behaviour.penalties import Penalised
 from ambs.errors import AmbsError
 from ambs.world_model.model import Sequences, WorldModel, total_loss
 from ambs.world_model.parts import Part
@@ -101,11 +102,14 @@ def learn(
     model, states, optimiser, model_metrics = _learn_model(learner, batch, config, key=model_key)
     learner = eqx.tree_at(lambda me: (me.model, me.optimisers["world_model"]), learner, (model, optimiser))
     starts, alive = _starts(states, ~batch.is_terminal, config.starts, key=imagine_key)
-    task, optimisers, imagined, metrics = _learn_behaviour(learner, starts, alive, config, key=imagine_key)
-    safety, safety_metrics = learner.safety, dict[str, Array]()
+    task, optimisers, taught = _learn_behaviour(learner, starts, alive, config, key=imagine_key)
+    safety, metrics, safety_metrics = learner.safety, taught.metrics, dict[str, Array]()
     if safety is not None and config.safety is not None:
+        if taught.besides is not None:
+            safety = eqx.tree_at(lambda me: me.cost_scale, safety, taught.besides.scale)
+            metrics |= taught.besides.metrics
         safety, safety_metrics = learn_safety(
-            safety, model, imagined, starts, alive, config.safety, config.actor, config.critic,
+            safety, model, taught.imagined, starts, alive, config.safety, config.actor, config.critic,
             key=jax.random.fold_in(imagine_key, 1),
         )  # fmt: skip
     learner = Learner(model, task, learner.optimisers | optimisers, learner.updates + 1, safety)
@@ -133,19 +137,26 @@ def _learn_model(
 
 def _learn_behaviour(
     learner: Learner, starts: State, alive: Bool[Array, " batch"], config: LearnerConfig, *, key: PRNGKeyArray
-) -> tuple[ActorCritic, dict[str, Any], Imagined, dict[str, Array]]:
+) -> tuple[ActorCritic, dict[str, Any], Taught]:
     _, roll = jax.random.split(key)
     task, horizon = learner.task, config.behaviour.horizon
 
     def dream(actor: Actor) -> Imagined:
         return roll_out(learner.model, actor, starts, alive, horizon, learner.model.predict_reward, key=roll)
 
-    taught = gradients(task, dream)
+    def change(lesson: Lesson, imagined: Imagined) -> tuple[Lesson, Penalised]:
+        assert learner.safety is not None
+        assert config.safety is not None
+        found = penalised(learner.safety, learner.model, config.safety, lesson, imagined)
+        return lesson._replace(advantage=found.advantage), found
+
+    penalty = None if config.safety is None else config.safety.penalty
+    taught = gradients(task, dream, unchanged if penalty is None else change)
     actor, actor_state, norm = update(config.actor, task.actor, taught.actor, learner.optimisers["actor"])
     critic, critic_state, critic_norm = update(config.critic, task.critic, taught.critic, learner.optimisers["critic"])
     task = eqx.tree_at(lambda me: (me.actor, me.critic, me.scale), task, (actor, critic, taught.scale)).follow()
-    metrics = taught.metrics | {"actor_norm": norm, "critic_norm": critic_norm}
-    return task, {"actor": actor_state, "critic": critic_state}, taught.imagined, metrics
+    taught = taught._replace(metrics=taught.metrics | {"actor_norm": norm, "critic_norm": critic_norm})
+    return task, {"actor": actor_state, "critic": critic_state}, taught
 
 
 def _starts(

@@ -11,17 +11,19 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, PRNGKeyArray
 
 from ambs.agents.optimiser import OptimiserConfig, start, update
 from ambs.behaviour.actor import Actor
-from ambs.behaviour.actor_critic import ActorCritic, BehaviourConfig, Imagined, weights
+from ambs.behaviour.actor_critic import ActorCritic, BehaviourConfig, Imagined, Lesson, weights
 from ambs.behaviour.dreaming import by_rows, gradients, roll_out
-from ambs.behaviour.safety_critics import CostLesson, SafetyCritics
+from ambs.behaviour.penalties import PENALTIES, Judges, Penalised, PenaltyConfig
+from ambs.behaviour.returns import ReturnScale
+from ambs.behaviour.safety_critics import CostLesson, SafetyCritics, goes_on
 from ambs.behaviour.violation_critic import ViolationCritic
 from ambs.errors import AmbsError, positive_integer
 from ambs.world_model.model import WorldModel
+from ambs.world_model.numbers import TwoHot
 from ambs.world_model.rssm import State
 from ambs.world_model.sizes import Size
 
@@ -37,6 +39,8 @@ class SafetyConfig:
     safety_discount: bool = True
     """Whether violating states are terminal to the twin critics, and no state worth more than C; an ablation if not."""
     critics: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(3e-5, 1e-5, 100.0))
+    penalty: PenaltyConfig | None = None
+    """What the task policy is told of safety; nothing, if not given, as in the paper."""
 
     def __post_init__(self) -> None:
         positive_integer("the look-ahead", self.look_ahead)
@@ -51,6 +55,8 @@ class Safety(eqx.Module):
     critics: SafetyCritics
     violation: ViolationCritic
     optimisers: dict[str, Any]
+    cost_scale: ReturnScale | None = None
+    """Of the returns of cost; only a penalty needs it."""
 
     @classmethod
     def create(
@@ -70,16 +76,22 @@ class Safety(eqx.Module):
             "critics": start(config.critics, critics.twins),
             "violation": start(config.critics, violation.net),
         }
-        return cls(policy, critics, violation, optimisers)
+        scale = None if config.penalty is None else ReturnScale.start()
+        return cls(policy, critics, violation, optimisers, scale)
 
 
-def goes_on(safe: Float[Array, "*shape"], cont: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    """The probability that a state is safe and not the last, from those that it is safe and that it is not the last.
-
-    The greatest that they allow: were they taken for independent, half of the futures in which an uncertain end might
-    be a violation would be counted as ended in safety.
-    """
-    return jnp.minimum(safe, cont)
+def penalised(
+    safety: Safety, model: WorldModel, config: SafetyConfig, lesson: Lesson, imagined: Imagined
+) -> Penalised:  # fmt: skip
+    """What the trajectories teach the task policy, with the penalty that there is."""
+    assert config.penalty is not None
+    assert safety.cost_scale is not None
+    policy = safety.policy
+    judges = Judges(
+        model.predict_cost, model.predict_safe, safety.critics, lambda row: TwoHot(policy.critic(row)).mean,
+        config.look_ahead,
+    )  # fmt: skip
+    return PENALTIES[config.penalty.kind](lesson, imagined, judges, safety.cost_scale, config.penalty.weight)
 
 
 def learn_safety(
@@ -100,7 +112,7 @@ def learn_safety(
     policy = eqx.tree_at(
         lambda me: (me.actor, me.critic, me.scale), policy, (new_actor, new_critic, taught.scale)
     ).follow()
-    safety = Safety(policy, safety.critics, safety.violation, optimisers)
+    safety = Safety(policy, safety.critics, safety.violation, optimisers, safety.cost_scale)
     return safety, critic_metrics | {f"safe/{name}": value for name, value in taught.metrics.items()}
 
 
@@ -131,4 +143,4 @@ def _learn_critics(
         "safety/cost": costs.target.mean(),
         "safety/violation": within.target[..., -1].mean(),
     }
-    return Safety(safety.policy, critics, violation, optimisers), metrics
+    return Safety(safety.policy, critics, violation, optimisers, safety.cost_scale), metrics

@@ -54,6 +54,8 @@ class ShieldConfig:
     """A backup policy of your own, `module:function`, from observation to action; the safe policy if not given."""
     after: int = 0
     """Steps, counted from the first one that is not random, after which the shield begins."""
+    when: float | None = None
+    """And how well the model has to foretell violations before it does, as a Brier skill; whatever, if not given."""
 
     def __post_init__(self) -> None:
         for name, choices in (
@@ -74,6 +76,11 @@ class ShieldConfig:
             )
         if self.after < 0:
             raise AmbsError(f"the shield begins after {self.after} steps, and that has to be at least 0.")
+        if self.when is not None and not self.when < 1:
+            raise AmbsError(
+                f"the shield begins when violations are foretold with a skill of {self.when:g}, and a skill is 1 at "
+                "most, where everything is foretold; ask for less."
+            )
         # What is wrong with the test is said here, before anything is learned.
         error = self.decides.accept_probability(1 - self.Delta)
         if error > DELTA:

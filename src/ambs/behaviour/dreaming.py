@@ -15,11 +15,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.behaviour.actor import Actor
-from ambs.behaviour.actor_critic import ActorCritic, Imagined
+from ambs.behaviour.actor_critic import ActorCritic, Imagined, Lesson
 from ambs.behaviour.returns import ReturnScale
 from ambs.shield.imagine import imagine
 from ambs.world_model.model import WorldModel
 from ambs.world_model.rssm import State, without_gradient
+
+# What changes a lesson, by what was imagined, before the actor learns from it; and what it has to say besides.
+Change = Callable[[Lesson, Imagined], tuple[Lesson, Any]]
 
 # The features of a state to what the policy maximises there.
 Signal = Callable[[Any], Float[Array, "*shape"]]
@@ -57,16 +60,23 @@ class Taught(NamedTuple):
     imagined: Imagined
     """The dream."""
     metrics: dict[str, Array]
+    besides: Any
+    """What `change` said."""
 
 
-def gradients(behaviour: ActorCritic, dream: Callable[[Actor], Imagined]) -> Taught:
-    """What `dream`, which rolls an actor out, teaches actor and critic."""
+def unchanged(lesson: Lesson, imagined: Imagined) -> tuple[Lesson, Any]:
+    return lesson, None
+
+
+def gradients(behaviour: ActorCritic, dream: Callable[[Actor], Imagined], change: Change = unchanged) -> Taught:
+    """What `dream`, which rolls an actor out, teaches actor and critic; `change` may have a say in that."""
     if behaviour.actor.discrete:
         imagined = jax.lax.stop_gradient(dream(behaviour.actor))
         lesson, scale = behaviour.lesson(imagined)
+        lesson, besides = change(lesson, imagined)
         (loss, entropy), actor = by_rows(ActorCritic.actor_loss, behaviour, lambda me: me.actor, lesson)
     else:
-        (loss, (entropy, lesson, scale, imagined)), actor = _through_the_model(behaviour, dream)
+        (loss, (entropy, lesson, scale, imagined, besides)), actor = _through_the_model(behaviour, dream, change)
     (critic_loss, _), critic = by_rows(
         lambda me, row: (me.critic_loss(row), ()), behaviour, lambda me: me.critic, jax.lax.stop_gradient(lesson)
     )
@@ -77,17 +87,18 @@ def gradients(behaviour: ActorCritic, dream: Callable[[Actor], Imagined]) -> Tau
         "scale": scale(behaviour.config.scale_limit),
         "entropy": entropy,
     }
-    return Taught(actor, critic, scale, jax.lax.stop_gradient(imagined), metrics)
+    return Taught(actor, critic, scale, jax.lax.stop_gradient(imagined), metrics, besides)
 
 
-def _through_the_model(behaviour: ActorCritic, dream: Callable[[Actor], Imagined]) -> Any:
+def _through_the_model(behaviour: ActorCritic, dream: Callable[[Actor], Imagined], change: Change) -> Any:
     @eqx.filter_value_and_grad(has_aux=True)
     def loss(actor: Actor) -> tuple[Array, Any]:
         acting = eqx.tree_at(lambda me: me.actor, behaviour, actor)
         imagined = dream(actor)
         lesson, scale = acting.lesson(imagined)
+        lesson, besides = change(lesson, imagined)
         value, entropy = acting.actor_loss(lesson)
-        return value, (entropy, lesson, scale, imagined)
+        return value, (entropy, lesson, scale, imagined, besides)
 
     return loss(behaviour.actor)
 

@@ -24,6 +24,15 @@ from ambs.world_model.sizes import Size
 from ambs.world_model.sparse import Sparse
 
 
+def goes_on(safe: Float[Array, "*shape"], cont: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    """The probability that a state is safe and not the last, from those that it is safe and that it is not the last.
+
+    The greatest that they allow: were they taken for independent, half of the futures in which an uncertain end might
+    be a violation would be counted as ended in safety.
+    """
+    return jnp.minimum(safe, cont)
+
+
 class CostLesson(NamedTuple):
     """States that the task policy passed through, and what is to be learned of them."""
 

@@ -10,6 +10,7 @@ from ambs.errors import AmbsError, FormulaError
 from ambs.logic import parse, syntax
 
 if TYPE_CHECKING:
+    from ambs.behaviour.penalties import PenaltyConfig
     from ambs.commands.train import Train
     from ambs.runs.dreamer import RunConfig
 
@@ -53,6 +54,17 @@ class AmbsOptions:
     shield_after: int | None = None
     """Steps after the random ones at the beginning before the shield begins; 0 if not given."""
 
+    shield_when: float | None = None
+    """How well violations have to be foretold before the shield begins: a Brier skill, 0 for no better than their
+    frequency, 1 for perfectly; whatever it is if not given."""
+
+    penalty: str | None = None
+    """What the task policy is told of safety: none, critic (cost counts against reward), plpg (actions count by how
+    likely they are safe) or copt (nothing is learned from imagined violations); none if not given."""
+
+    penalty_weight: float | None = None
+    """How much of the penalty; 1 if not given."""
+
 
 def shielded(config: RunConfig, command: Train, options: AmbsOptions) -> RunConfig:
     """The run, with a shield and with what a shield needs to be learned."""
@@ -64,13 +76,26 @@ def shielded(config: RunConfig, command: Train, options: AmbsOptions) -> RunConf
     given: dict[str, Any] = {
         "criterion": criterion, "test": command.test, "Delta": Delta, "epsilon": options.epsilon,
         "traces": options.traces, "twins": options.twins, "first": options.first, "after": options.shield_after,
-        "backup": options.backup,
+        "backup": options.backup, "when": options.shield_when,
     }  # fmt: skip
     shield = ShieldConfig(**{name: value for name, value in given.items() if value is not None})
     learner = with_safety(
-        config.learner, 30 if look_ahead is None else look_ahead, safety_discount=options.safety_discount
+        config.learner,
+        30 if look_ahead is None else look_ahead,
+        _penalty(options),
+        safety_discount=options.safety_discount,
     )
     return dataclasses.replace(config, formula=safe, learner=learner, shield=shield)
+
+
+def _penalty(options: AmbsOptions) -> PenaltyConfig | None:
+    from ambs.behaviour.penalties import PenaltyConfig
+
+    if options.penalty in (None, "none"):
+        if options.penalty_weight is not None:
+            raise AmbsError("--penalty-weight is given, and there is no penalty; add --penalty critic, plpg or copt.")
+        return None
+    return PenaltyConfig(options.penalty, 1.0 if options.penalty_weight is None else options.penalty_weight)
 
 
 def _taken_apart(formula: str | None, options: AmbsOptions) -> tuple[str | None, float | None, int | None]:

@@ -22,6 +22,7 @@ from ambs.errors import AmbsError
 if TYPE_CHECKING:
     from ambs.commands.train import Train
     from ambs.runs.dreamer import RunConfig
+    from ambs.runs.dreamer.config import StartConfig
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,15 @@ class DreamerOptions:
 
     prefill: int | None = None
     """Steps with random actions before learning begins; 1000 if not given."""
+
+    start_from: Path | None = None
+    """Episodes to begin with: a run folder, a dataset as Minari stores it, or an .npz file of the same arrays."""
+
+    offline_updates: int | None = None
+    """Gradient steps on them before the first step in the environment; 0 if not given."""
+
+    pretrain: int | None = None
+    """Gradient steps on those before the agent begins to act; 0 if not given."""
 
     log_every: int | None = None
     """Steps between rows of metrics; 1000 if not given."""
@@ -141,8 +151,18 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
         flat = PAPER | flat
     return RunConfig(
         env=command.env, env_options=_env_options(options.option), seed=command.seed,
-        workers=_workers(options.workers), learner=learner, **own, **flat,
+        workers=_workers(options.workers), learner=learner, start=_start(options), **own, **flat,
     )  # fmt: skip
+
+
+def _start(options: DreamerOptions) -> StartConfig | None:
+    from ambs.runs.dreamer.config import StartConfig
+
+    if options.start_from is None:
+        if options.offline_updates is not None:
+            raise AmbsError("--offline-updates is given, and there is nothing to learn from; add --start-from.")
+        return None
+    return StartConfig(str(options.start_from), options.offline_updates or 0)
 
 
 def _given(options: Any, *names: str) -> dict[str, Any]:

@@ -95,6 +95,19 @@ class Ring:
         ring.rewind(ring.written if written is None else written)
         return ring
 
+    @classmethod
+    def found(cls, folder: Path) -> Ring:
+        """The ring of another run as it was at its last `flush`, to be read: whatever it stores and holds."""
+        path = folder / "ring.json"
+        try:
+            header = json.loads(path.read_text(encoding="utf-8"))
+            sizes = (int(header[name]) for name in ("capacity", "envs", "margin", "segment"))
+            return cls(folder, from_json(header["layout"]), *sizes)
+        except OSError as error:
+            raise AmbsError(f"the replay in {folder} cannot be read: {error.strerror}.") from error
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise AmbsError(f"{path} is not the header of a replay.") from error
+
     @property
     def written(self) -> int:
         """Rows that each lane has seen since the run began; a checkpoint stores it."""

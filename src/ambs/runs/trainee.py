@@ -79,6 +79,11 @@ class Trainee(abc.ABC):
     may_change: ClassVar[frozenset[str]]
     """Options that only this family has, and that a resumed run takes as they are now."""
 
+    first_updates: int = 0
+    """Gradient steps between the random steps at the beginning and its own."""
+    offline_updates: int = 0
+    """Gradient steps before the first step of a run, on what `start` has put into its replay."""
+
     codec: ActionCodec
     learner: Any
 
@@ -112,7 +117,8 @@ class Trainee(abc.ABC):
 
     @abc.abstractmethod
     def start(self, folder: Path, ring: Ring, steps: int) -> None:
-        """The run is where it was, or at its beginning: after `steps` steps, with this replay."""
+        """The run is where it was, or at its beginning: after `steps` steps, with this replay, which is empty when
+        nothing has happened yet."""
 
     @abc.abstractmethod
     def stored(self, ring: Ring) -> None:

@@ -69,6 +69,7 @@ def saved(**changes):
     values = dataclasses.asdict(small(**changes))
     # Where there are none, they are left out, as in runs that were made before there were any.
     assert values.pop("env_options") == {}
+    assert values.pop("start") is None
     return values
 
 

@@ -12,6 +12,7 @@ from ambs.agents.optimiser import OptimiserConfig
 from ambs.agents.safety import SafetyConfig
 from ambs.agents.shielding import ShieldConfig
 from ambs.behaviour.actor_critic import BehaviourConfig
+from ambs.behaviour.penalties import PenaltyConfig
 from ambs.errors import AmbsError, positive_integer, probability
 from ambs.world_model.sizes import size
 
@@ -19,9 +20,11 @@ from ambs.world_model.sizes import size
 PAPER = {"length": 64, "train_ratio": 64.0}
 
 
-def with_safety(learner: LearnerConfig, look_ahead: int = 30, *, safety_discount: bool = True) -> LearnerConfig:
+def with_safety(
+    learner: LearnerConfig, look_ahead: int = 30, penalty: PenaltyConfig | None = None, *, safety_discount: bool = True
+) -> LearnerConfig:
     """The learner of AMBS: with a safe policy, and critics that learn as fast as that of the task policy does."""
-    safety = SafetyConfig(look_ahead, critics=learner.critic, safety_discount=safety_discount)
+    safety = SafetyConfig(look_ahead, critics=learner.critic, penalty=penalty, safety_discount=safety_discount)
     return replace(learner, safety=safety)
 
 
@@ -36,6 +39,20 @@ def cpu_learner(name: str = "nano") -> LearnerConfig:
         size=name, world_model=world_model, actor=step, critic=step, starts=128,
         pictures=30.0, events=30.0, ahead=3.0, steps_ahead=3, behaviour=BehaviourConfig(entropy=3e-3),
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class StartConfig:
+    """Episodes that others have made, to begin with."""
+
+    path: str
+    """A run folder, or a dataset as Minari stores it, or an .npz file of the same arrays; docs/ambs.md has them."""
+    updates: int = 0
+    """Gradient steps on them before the first step in the environment."""
+
+    def __post_init__(self) -> None:
+        if self.updates < 0:
+            raise AmbsError(f"there are to be {self.updates} offline updates, and that has to be at least 0.")
 
 
 @dataclass(frozen=True)
@@ -68,6 +85,8 @@ class RunConfig:
     """Steps the replay holds."""
     prefill: int = 1_000
     """Steps with random actions before learning begins."""
+    pretrain: int = 0
+    """Gradient steps on those before the agent begins to act: it then has a model from its first step on."""
     log_every: int = 1_000
     """Steps between rows of metrics."""
     checkpoint_every: int = 5_000
@@ -79,6 +98,8 @@ class RunConfig:
     learner: LearnerConfig = field(default_factory=cpu_learner)
     shield: ShieldConfig | None = None
     """How actions are shielded; not at all, if not given. AMBS is this, and a learner with `safety`."""
+    start: StartConfig | None = None
+    """What is in the replay before the first step; nothing, if not given."""
 
     def __post_init__(self) -> None:
         for name in ("steps", "envs", "batch", "length", "capacity", "log_every", "checkpoint_every"):
@@ -86,13 +107,20 @@ class RunConfig:
         if self.devices is not None:
             positive_integer("devices", self.devices)
         _require_positive("train_ratio", self.train_ratio)
+        if self.pretrain < 0:
+            raise AmbsError(
+                f"there are to be {self.pretrain} updates before the first step, and it has to be at least 0."
+            )
         if not 0 <= self.seed < 2**32:
             raise AmbsError(f"the seed is {self.seed}, and has to be from 0 to 2^32 - 1.")
         _require_options(self.env_options)
         _require_learnable(self.learner)
         if self.shield is not None:
             _require_shieldable(self.learner, self.shield)
-        if self.prefill < self.length * self.envs:
+        if self.prefill < 0:
+            raise AmbsError(f"prefill is {self.prefill}, and has to be at least 0.")
+        # Where there are episodes to begin with, the first batch is drawn from them.
+        if self.start is None and self.prefill < self.length * self.envs:
             raise AmbsError(
                 f"prefill is {self.prefill}, and the first batch needs {self.length * self.envs} steps: sequences of "
                 f"{self.length} from {self.envs} environments."

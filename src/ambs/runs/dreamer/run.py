@@ -58,6 +58,7 @@ class Run:
             vec.reset(), np.zeros((config.envs, self.codec.size), np.float32), self.trainee.nothing_yet()
         )
         self.checkpoint_step: int | None = None
+        self._saved_at: tuple[int, int] | None = None
         self.ring = Ring.open(
             folder.replay, self.trainee.layout(), config.capacity, config.envs,
             margin=margin_for(config.checkpoint_every, config.envs),
@@ -68,17 +69,23 @@ class Run:
         if manifest is not None:
             self._go_back(manifest)
         self.trainee.start(folder.path, self.ring, self.counters.steps)
-        self.log = MetricsLog(folder.path, self.counters.steps, tensorboard=config.tensorboard)
+        counters = self.counters
+        self.log = MetricsLog(
+            folder.path, counters.steps, updates=counters.updates, tensorboard=config.tensorboard
+        )  # fmt: skip
         self._compiled = False
 
     def train(self, progress: Progress, interruption: Interruption) -> None:
         """Runs to the end; or to a signal, and then it is `Interrupted` after a last checkpoint."""
         config, counters = self.config, self.counters
+        self._learn_offline(progress, interruption)
+        # Of what was due when it was interrupted, the rest.
+        self._learn_what_is_due(progress, interruption)
         clock, row_began = (time.monotonic(), time.process_time()), (time.monotonic(), counters.steps)
         while counters.steps < config.steps:
             before = counters.steps
             self._step()
-            self._learn_what_is_due(progress)
+            self._learn_what_is_due(progress, interruption)
             now = time.monotonic(), time.process_time()
             counters.wall_seconds += now[0] - clock[0]
             counters.cpu_seconds += now[1] - clock[1]
@@ -101,7 +108,7 @@ class Run:
 
     def save(self) -> None:
         """A checkpoint; or an error, if what would be saved is broken."""
-        if self.checkpoint_step == self.counters.steps:
+        if self._saved_at == (self.counters.steps, self.counters.updates):
             return
         self._require_finite()
         if not all_finite(self.trainee.learner):
@@ -118,6 +125,7 @@ class Run:
         }
         save(self.folder.checkpoints, self.counters.steps, self._tree(), extra)
         self.checkpoint_step = self.counters.steps
+        self._saved_at = self.counters.steps, self.counters.updates
 
     def status(self, doing: str, note: str = "") -> Status:
         counters = self.counters
@@ -145,6 +153,7 @@ class Run:
         if self.position.go_back(tree, under_way.pop("numbers"), self.vec, self.ring, self.codec):
             self.scorer = Scorer.from_json(under_way)
         self.checkpoint_step = manifest["step"]
+        self._saved_at = self.counters.steps, self.counters.updates
 
     def _next_key(self) -> jax.Array:
         self.key, key = jax.random.split(self.key)
@@ -177,18 +186,45 @@ class Run:
             )
             raise AmbsError(f"{error}\nThe run has stopped, and {rest}") from error
 
-    def _learn_what_is_due(self, progress: Progress) -> None:
-        """Gradient steps, until there have been as many as the steps so far ask for."""
-        config, counters = self.config, self.counters
-        due = int((counters.steps - config.prefill) / config.steps_per_update)
-        while counters.updates < due and self.trainee.ready(self.ring):
-            if not self._compiled:
-                progress(self.status("compiling"))
-                self._compiled = True
-            metrics = self.trainee.learn(self.ring, self.rng, key=self._next_key())
-            tally = Tally.like(metrics) if self.tally is None else self.tally
-            self.tally = add(tally, metrics, self.trainee.learner.updates)
-            counters.updates += 1
+    def _learn_offline(self, progress: Progress, interruption: Interruption) -> None:
+        """Gradient steps on what the run starts from, with ten rows of metrics; and a checkpoint."""
+        counters, updates = self.counters, self.trainee.offline_updates
+        if counters.updates >= updates:
+            return
+        every = max(1, updates // 10)
+        while counters.updates < updates:
+            clock = time.monotonic(), time.process_time()
+            self._update(progress)
+            if counters.updates % every == 0:
+                self._report((clock[0], 0))
+                self.tally = None
+            counters.wall_seconds += time.monotonic() - clock[0]
+            counters.cpu_seconds += time.process_time() - clock[1]
+            progress(self.status("learning"))
+            if interruption.signal is not None:
+                self.save()
+                raise Interrupted(0, interruption.signal)
+        self.save()
+
+    def _learn_what_is_due(self, progress: Progress, interruption: Interruption) -> None:
+        """Gradient steps, until there have been as many as the steps so far ask for; or until a signal."""
+        config, counters, trainee = self.config, self.counters, self.trainee
+        due = trainee.offline_updates + int((counters.steps - config.prefill) / config.steps_per_update)
+        if counters.steps >= config.prefill:
+            due += trainee.first_updates
+        while counters.updates < due and trainee.ready(self.ring) and interruption.signal is None:
+            self._update(progress)
+            progress(self.status("learning"))
+
+    def _update(self, progress: Progress) -> None:
+        """One gradient step."""
+        if not self._compiled:
+            progress(self.status("compiling"))
+            self._compiled = True
+        metrics = self.trainee.learn(self.ring, self.rng, key=self._next_key())
+        tally = Tally.like(metrics) if self.tally is None else self.tally
+        self.tally = add(tally, metrics, self.trainee.learner.updates)
+        self.counters.updates += 1
 
     def _report(self, began: tuple[float, int]) -> None:
         """A row of metrics: the means since the last one. Here, and for a checkpoint, the host waits for the device."""
@@ -203,7 +239,8 @@ class Run:
     def _require_finite(self) -> None:
         broken = None if self.tally is None else self.tally.first_broken()
         if broken is not None:
-            step = self.config.prefill + broken.update * self.config.steps_per_update
+            online = max(0, broken.update - self.trainee.offline_updates - self.trainee.first_updates)
+            step = self.config.prefill + online * self.config.steps_per_update
             raise self._broken(f"{broken.name} has not been", min(int(step), self.counters.steps))
 
     def _broken(self, what: str, step: int) -> AmbsError:

@@ -34,18 +34,24 @@ _SHIELDING = (".safety.policy.actor", ".safety.critics.twins", ".safety.violatio
 
 # Options that older runs do not have; what they are if not given is as it was before there were any.
 _ADDED = frozenset(
-    {
-        "env_options",
-        "devices",
-        "pictures",
-        "events",
-        "ahead",
-        "steps_ahead",
-        "safety",
-        "shield",
-        "safety_discount",
-        "second_decay",
-    }
+    set(
+        [
+            "env_options",
+            "devices",
+            "pictures",
+            "events",
+            "ahead",
+            "steps_ahead",
+            "safety",
+            "shield",
+            "safety_discount",
+            "second_decay",
+            "penalty",
+            "when",
+            "start",
+            "pretrain",
+        ]
+    )
 )
 
 # A training run removes old checkpoints: the one just found may be gone, and a newer one is there then.

@@ -13,15 +13,20 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
 from ambs.agents.backup import Backup
+from ambs.agents.forecast import forecast
 from ambs.agents.learner import Learner, learn
 from ambs.agents.placement import Placement
 from ambs.agents.player import ActionCodec, Memory, act, nothing_yet
 from ambs.agents.shielding import act_shielded
 from ambs.envs.vector import VectorEnv
+from ambs.errors import AmbsError
+from ambs.logic import satisfiable
 from ambs.replay import Ring
+from ambs.runs.dreamer.calibration import Calibration
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.dreamer.counters import Counters
 from ambs.runs.dreamer.decisions import Decisions
+from ambs.runs.dreamer.offline import fill, source_of
 from ambs.runs.dreamer.overrides import Overrides
 from ambs.runs.dreamer.position import Position
 from ambs.runs.dreamer.precision import keep_precision
@@ -44,10 +49,13 @@ class DreamerTrainee(Trainee):
     )
 
     def __init__(self, config: RunConfig, vec: VectorEnv, *, key: PRNGKeyArray) -> None:
-        self.config, self.space = config, vec.single_observation_space
+        self.config, self.space, self.actions = config, vec.single_observation_space, vec.single_action_space
         self.codec = ActionCodec(vec.single_action_space)
         self.parts = parts_of(self.space)
+        self.first_updates = config.pretrain
+        self.offline_updates = 0 if config.start is None else config.start.updates
         self.decisions = Decisions()
+        self.calibration = _calibration(config)
         self.placement = Placement(config.batch, config.devices)
         self.learner = self.placement.copy(
             _create(self.parts, self.codec.size, config.learner, discrete=self.codec.discrete, key=key)
@@ -66,6 +74,11 @@ class DreamerTrainee(Trainee):
         ActionCodec(vec.single_action_space)
         if config.shield is not None and config.shield.backup is not None:
             Backup(config.shield.backup, vec.single_action_space)
+        if config.shield is not None and config.formula is not None and not satisfiable(config.formula):
+            raise AmbsError(
+                f"no state satisfies '{config.formula}', which contradicts itself, so no shield can keep it; give "
+                "another --formula."
+            )
 
     @classmethod
     def begin(cls, config: RunConfig, vec: VectorEnv, *, key: PRNGKeyArray) -> Self:
@@ -89,17 +102,26 @@ class DreamerTrainee(Trainee):
 
     def start(self, folder: Path, ring: Ring, steps: int) -> None:
         self.overrides = Overrides(folder, steps)
+        if self.config.start is not None and ring.written == 0:
+            fill(ring, source_of(self.config, self.space, self.actions))
 
     def stored(self, ring: Ring) -> None:
         """Sequences are drawn uniformly: there is nothing to keep of single rows."""
 
     def act(self, position: Position, counters: Counters, *, key: PRNGKeyArray) -> None:
-        """With its shield, if that has begun."""
-        config = self.config
+        """With its shield, if that has begun; until then a shield may wait for the model to foretell violations."""
+        config, calibration = self.config, self.calibration
+        _require_some_safety(config, counters)
+        if calibration is not None:
+            calibration.see(position.batch)
+        waits = calibration is not None and not calibration.begun
         seen = {key: jnp.asarray(value) for key, value in as_parts(position.batch.obs).items()}
         first = jnp.asarray(position.batch.is_first)
-        if config.shield is None or counters.steps < config.prefill + config.shield.after:
+        if config.shield is None or waits or counters.steps < config.prefill + config.shield.after:
             _, position.memory = act(self.learner.model, self.learner.task.actor, position.memory, seen, first, key=key)
+            if calibration is not None and waits:
+                told = forecast(self.learner, position.memory, calibration.look_ahead, key=jax.random.fold_in(key, 1))
+                calibration.foretell(*told)
         else:
             assert config.learner.safety is not None
             assert self.overrides is not None
@@ -130,7 +152,7 @@ class DreamerTrainee(Trainee):
         return metrics
 
     def row(self) -> dict[str, float]:
-        return self.decisions.means()
+        return self.decisions.means() | ({} if self.calibration is None else self.calibration.row())
 
     def end_row(self) -> None:
         self.decisions = Decisions()
@@ -143,8 +165,28 @@ class DreamerTrainee(Trainee):
         return {"learner": self.learner}
 
     def as_json(self) -> dict[str, Any]:
-        return {"decisions": self.decisions.as_json(), "precision": self.config.learner.dtype}
+        saved = {"decisions": self.decisions.as_json(), "precision": self.config.learner.dtype}
+        return saved if self.calibration is None else {**saved, "calibration": self.calibration.as_json()}
 
     def go_back(self, tree: Mapping[str, Any], extra: Mapping[str, Any]) -> None:
         self.learner = self.placement.copy(tree["learner"])
         self.decisions = Decisions(**extra["decisions"])
+        if self.calibration is not None:
+            self.calibration = Calibration.from_json(extra["calibration"])
+
+
+def _calibration(config: RunConfig) -> Calibration | None:
+    if config.shield is None or config.shield.when is None:
+        return None
+    assert config.learner.safety is not None
+    return Calibration(config.shield.when, config.learner.safety.look_ahead)
+
+
+def _require_some_safety(config: RunConfig, counters: Counters) -> None:
+    """When the random steps are over: a formula that has not held once leaves a shield nothing to keep."""
+    just_over = 0 < config.prefill <= counters.steps < config.prefill + config.envs
+    if config.shield is not None and just_over and counters.violations == counters.steps:
+        raise AmbsError(
+            f"the formula was broken in each of the first {counters.steps:,} steps, so it seems that no state "
+            "satisfies it, and a shield cannot keep it; give another --formula, e.g. its negation."
+        )

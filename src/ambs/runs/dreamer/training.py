@@ -16,8 +16,9 @@ from ambs.files import write_text
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.dreamer.counters import Counters
 from ambs.runs.dreamer.interruption import Interruption
+from ambs.runs.dreamer.offline import require_enough, source_of
 from ambs.runs.dreamer.run import Run
-from ambs.runs.dreamer.saved import maker_of
+from ambs.runs.dreamer.saved import make_env, maker_of
 from ambs.runs.dreamer.status import Progress, Status, nobody
 from ambs.runs.dreamer.trainee import DreamerTrainee
 from ambs.runs.storage import MAY_CHANGE, RunFolder, latest
@@ -35,6 +36,11 @@ def train(config: RunConfig, path: Path, progress: Progress = nobody) -> dict[st
         path: The run's folder, as `docs/run-folder.md` describes it.
         progress: Told at every step how far the run has come.
     """
+    if config.start is not None and not any((path / "checkpoints").glob("*.json")):
+        # Here, where nothing is on disk yet; a run that has begun has it all in its replay.
+        env = make_env(config)
+        require_enough(source_of(config, env.observation_space, env.action_space), config.envs, config.length)
+        env.close()
     return conduct(DreamerTrainee, config, path, progress)
 
 
@@ -67,10 +73,18 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
 def _options(config: Settings) -> dict[str, Any]:
     """The configuration as it is saved; without what older runs do not have, where it is as it was then."""
     options = {"agent": config.agent, **dataclasses.asdict(cast(Any, config))}
-    if not config.env_options:
-        del options["env_options"]
-    if options.get("devices", 0) is None:
-        del options["devices"]
+    for *groups, name in (
+        ("env_options",),
+        ("devices",),
+        ("start",),
+        ("shield", "when"),
+        ("learner", "safety", "penalty"),
+    ):
+        within = options
+        for group in groups:
+            within = within.get(group) or {}
+        if within.get(name, True) in (None, {}):
+            del within[name]
     return options
 
 

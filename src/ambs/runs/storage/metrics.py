@@ -25,15 +25,16 @@ class MetricsLog:
     Args:
         folder: The run's.
         step: Of the checkpoint that the run goes on from, 0 for none; later rows are dropped.
+        updates: Gradient steps at that checkpoint: before the first step, rows differ by these alone.
         tensorboard: Whether to write event files too, in the folder `tensorboard`.
     """
 
-    def __init__(self, folder: Path, step: int = 0, *, tensorboard: bool = False) -> None:
+    def __init__(self, folder: Path, step: int = 0, *, updates: int = 0, tensorboard: bool = False) -> None:
         self._paths = {name: folder / f"{name}.jsonl" for name in ("metrics", "scores")}
         self._files: dict[str, BinaryIO] = {}
         try:
             for name, path in self._paths.items():
-                truncate_after(path, step)
+                truncate_after(path, step, updates)
                 # Unbuffered: a row is in the system's hands when `_append` returns.
                 self._files[name] = path.open("ab", buffering=0)
         except OSError as error:
@@ -78,16 +79,19 @@ class MetricsLog:
             self._events.add(step, numbers)
 
 
-def truncate_after(path: Path, step: int) -> None:
-    """Drops the rows later than `step`, and what is no row: all that a kill in the middle of a line leaves."""
+def truncate_after(path: Path, step: int, updates: int = 0) -> None:
+    """Drops rows later than `step`, or than `updates` where that is 0, and what is no row: all that a kill in the
+    middle of a line leaves."""
     if not path.exists():
         return
     with replacing(path) as partial, path.open("rb") as rows, partial.open("wb") as kept:
-        kept.writelines(line for line in rows if _is_row_until(line, step))
+        kept.writelines(line for line in rows if _is_row_until(line, step, updates))
 
 
-def _is_row_until(line: bytes, step: int) -> bool:
+def _is_row_until(line: bytes, step: int, updates: int) -> bool:
     try:
-        return line.endswith(b"\n") and json.loads(line)["step"] <= step
+        row = json.loads(line)
+        early = row["step"] <= step and (row["step"] > 0 or row.get("updates", 0) <= updates)
+        return line.endswith(b"\n") and early
     except (ValueError, LookupError, TypeError):
         return False
