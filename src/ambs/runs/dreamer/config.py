@@ -108,9 +108,7 @@ class RunConfig:
             positive_integer("devices", self.devices)
         _require_positive("train_ratio", self.train_ratio)
         if self.pretrain < 0:
-            raise AmbsError(
-                f"there are to be {self.pretrain} updates before the first step, and it has to be at least 0."
-            )
+            raise AmbsError(f"pretrain is {self.pretrain}, and has to be at least 0.")
         if not 0 <= self.seed < 2**32:
             raise AmbsError(f"the seed is {self.seed}, and has to be from 0 to 2^32 - 1.")
         _require_options(self.env_options)

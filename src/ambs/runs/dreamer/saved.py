@@ -34,24 +34,8 @@ _SHIELDING = (".safety.policy.actor", ".safety.critics.twins", ".safety.violatio
 
 # Options that older runs do not have; what they are if not given is as it was before there were any.
 _ADDED = frozenset(
-    set(
-        [
-            "env_options",
-            "devices",
-            "pictures",
-            "events",
-            "ahead",
-            "steps_ahead",
-            "safety",
-            "shield",
-            "safety_discount",
-            "second_decay",
-            "penalty",
-            "when",
-            "start",
-            "pretrain",
-        ]
-    )
+    {"env_options", "devices", "start", "pretrain", "pictures", "events", "ahead", "steps_ahead", "second_decay"}
+    | {"safety", "safety_discount", "penalty", "shield", "when"}
 )
 
 # A training run removes old checkpoints: the one just found may be gone, and a newer one is there then.

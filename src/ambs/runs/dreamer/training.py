@@ -73,13 +73,8 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
 def _options(config: Settings) -> dict[str, Any]:
     """The configuration as it is saved; without what older runs do not have, where it is as it was then."""
     options = {"agent": config.agent, **dataclasses.asdict(cast(Any, config))}
-    for *groups, name in (
-        ("env_options",),
-        ("devices",),
-        ("start",),
-        ("shield", "when"),
-        ("learner", "safety", "penalty"),
-    ):
+    added = (("env_options",), ("devices",), ("start",), ("shield", "when"), ("learner", "safety", "penalty"))
+    for *groups, name in added:
         within = options
         for group in groups:
             within = within.get(group) or {}
