@@ -21,8 +21,9 @@ from rich.progress import track
 
 import ambs
 from ambs.files import write_text
+from ambs.runs.figure import save
 from ambs.runs.tabular.exact import EPISODE, Truth
-from ambs.runs.tabular.figure import SHIELDED, UNSHIELDED, save
+from ambs.runs.tabular.figure import SHIELDED, UNSHIELDED
 from experiments.statistics import half_width
 
 MAPS = ("conveyor-figure1", "conveyor-long-belt")

@@ -8,7 +8,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from ambs.runs.tabular.figure import save
+from ambs.runs.figure import save
 from ambs.runs.tabular.record import BLOCK
 from experiments.statistics import half_width
 

@@ -20,12 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
-import numpy as np
-
 from ambs.files import write_text
+from ambs.runs.curves import BINS, Curves
 
 ROOT = Path(__file__).parent.parent
-BINS = 50
 # One core a run: XLA's own threads would take both.
 ONE_CORE = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
@@ -52,6 +50,21 @@ class Plan:
 GRIDS = ("--workers", "inline")
 PIXELS = (*GRIDS, "--option", "observation=image")
 CRITERIA = ("recover", "sound", "paper", "rollout", "latent")
+# What each part of the shield is good for, on the conveyor from images: one option changed at a time, beside the
+# criteria as they are. `rollout` and `latent` have no critic; `first` matters only where the task policy goes on.
+ABLATIONS: dict[str, tuple[str, ...]] = {
+    "paper-no-discount": ("--criterion", "paper", "--no-safety-discount"),
+    "paper-max": ("--criterion", "paper", "--twins", "max"),
+    "paper-resampled": ("--criterion", "paper", "--first", "resampled"),
+    "sound-resampled": ("--criterion", "sound", "--first", "resampled"),
+    **{f"recover-{level}": ("--criterion", "recover", "--test", level) for level in ("A", "B", "C")},
+    "recover-512": ("--criterion", "recover", "--test", "paper"),
+    **{
+        f"{criterion}-T{steps}": ("--criterion", criterion, "--look-ahead", str(steps))
+        for criterion in ("recover", "paper")
+        for steps in (15, 60)
+    },
+}
 SUITES = {
     "minatar": [Plan(f"minatar-{game}", 60_000, GRIDS) for game in ("breakout", "space-invaders", "asterix")],
     "conveyor": [
@@ -64,6 +77,13 @@ SUITES = {
         *(
             Plan("conveyor", 40_000, (*PIXELS, "--criterion", criterion), f"conveyor-{criterion}", "ambs")
             for criterion in CRITERIA
+        ),
+    ],
+    "ablations": [
+        Plan("conveyor", 40_000, PIXELS, "conveyor-pixels"),
+        *(
+            Plan("conveyor", 40_000, (*PIXELS, *options), f"conveyor-{name}", "ambs")
+            for name, options in [*((each, ("--criterion", each)) for each in CRITERIA), *ABLATIONS.items()]
         ),
     ],
     "shielded-minatar": [
@@ -95,7 +115,7 @@ def run(plan: Plan, seed: int, core: int, folder: Path) -> dict:
     return {
         "command": " ".join(["ambs", *told]),
         "summary": json.loads(out),
-        "curve": curve(rows(folder / "scores.jsonl"), plan.steps),
+        "curve": Curves.of(folder, plan.steps).as_json(),
         "losses": thinned(metrics, "loss/"),
         "shield": thinned(metrics, "shield/"),
     }
@@ -103,19 +123,6 @@ def run(plan: Plan, seed: int, core: int, folder: Path) -> dict:
 
 def rows(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def curve(episodes: list[dict], steps: int) -> dict:
-    """Episodes by when they ended: the mean return of each part of the run, null where none ended."""
-    part = np.minimum([BINS * (one["step"] - 1) // steps for one in episodes], BINS - 1).astype(int)
-    returns = np.array([one["return"] for one in episodes])
-    means = [float(returns[part == i].mean()) if np.any(part == i) else None for i in range(BINS)]
-    return {
-        "step": [(i + 1) * steps // BINS for i in range(BINS)],
-        "return": [None if mean is None else round(mean, 3) for mean in means],
-        "episodes": np.bincount(part, minlength=BINS).tolist(),
-        "violations": np.bincount(part, [one["violations"] for one in episodes], BINS).astype(int).tolist(),
-    }
 
 
 def thinned(metrics: list[dict], prefix: str) -> dict:

@@ -1,5 +1,8 @@
 """Shapes are checked while the tests run: every annotation in ambs is enforced by beartype."""
 
+import os
+from pathlib import Path
+
 import jax
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,6 +17,21 @@ settings.load_profile("ambs")
 
 with install_import_hook("ambs", "tests.typecheck.check"):
     import ambs  # noqa: F401
+    from ambs.runs.devices import keep_compiled
+
+# Most of what the tests do is compile. Programs that run for a moment are compiled quickly and not well, and only once
+# for all workers, and for the commands that tests start in processes of their own.
+jax.config.update("jax_disable_most_optimizations", True)
+os.environ["AMBS_CACHE"] = str(Path(__file__).parents[1] / ".pytest_cache" / "xla")
+keep_compiled()
+
+
+@pytest.fixture
+def optimised():
+    """For tests that learn for so long that well compiled programs pay."""
+    jax.config.update("jax_disable_most_optimizations", False)
+    yield
+    jax.config.update("jax_disable_most_optimizations", True)
 
 
 @pytest.fixture

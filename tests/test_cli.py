@@ -1,6 +1,7 @@
 """The command line as a user meets it: answers, JSON, and one clear sentence for each mistake."""
 
 import json
+import signal
 import subprocess
 import sys
 
@@ -256,3 +257,25 @@ def test_as_a_process(model):
     assert "Traceback" not in bad.stderr
     version = subprocess.run([sys.executable, "-m", "ambs", "--version"], capture_output=True, text=True)
     assert version.stdout.startswith("ambs ")
+
+
+# A process that is started in the background is told to ignore Ctrl-C.
+LISTENING = (
+    "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "runpy.run_module('ambs', run_name='__main__')"
+)
+
+
+def test_interrupted_while_it_is_still_imported():
+    """Python says on standard error what it has imported; what comes after tyro takes seconds."""
+    with subprocess.Popen(
+        [sys.executable, "-X", "importtime", "-c", LISTENING, "envs"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        next(line for line in process.stderr if line.split("|")[-1].strip() == "tyro")
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in said

@@ -5,35 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated
-
-import tyro
 
 import ambs
-from ambs.commands.bounds import Bounds
-from ambs.commands.check import Check
-from ambs.commands.envs import Envs
-from ambs.commands.eval import Eval
-from ambs.commands.tests import Tests
-from ambs.commands.train import Train
-from ambs.commands.verify import Verify
-from ambs.commands.watch import Watch
 from ambs.errors import AmbsError
-
-Command = (
-    Annotated[Train, tyro.conf.subcommand("train")]
-    | Annotated[Eval, tyro.conf.subcommand("eval")]
-    | Annotated[Envs, tyro.conf.subcommand("envs")]
-    | Annotated[Watch, tyro.conf.subcommand("watch")]
-    | Annotated[Check, tyro.conf.subcommand("check")]
-    | Annotated[Bounds, tyro.conf.subcommand("bounds")]
-    | Annotated[Tests, tyro.conf.subcommand("tests")]
-    | Annotated[Verify, tyro.conf.subcommand("verify")]
-)
-
-_DESCRIPTION = (
-    "Approximate Model-Based Shielding: train, evaluate, look at environments, check formulas, bounds and tests."
-)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,13 +16,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"ambs {ambs.__version__}")
         return 0
     try:
-        command = tyro.cli(
-            Command,
-            prog="ambs",
-            description=_DESCRIPTION,
-            args=arguments or ["--help"],
-        )
-        command.run()
+        # Here, where Ctrl-C is a word and no traceback: this takes seconds.
+        from ambs.commands.chosen import chosen
+
+        chosen(arguments or ["--help"]).run()
     except AmbsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -111,6 +111,12 @@ class Endless(Probe):
         return np.array([1, 0, 0], np.int8)
 
 
+class Ended(Endless):
+    """The same, but what cuts `Endless` off is an end here."""
+
+    cut_off = False
+
+
 def enter(patch, probe):
     """Puts a probe into the catalogue, by its name, for as long as the patch lasts."""
     name = probe.__name__.lower()

@@ -1,47 +1,41 @@
-"""Run in a process of its own: learns on one device and on four, and prints what came out, as JSON."""
+"""Run in a process of its own: whole runs on one device and on four, and what came out of them, as JSON."""
 
 import dataclasses
 import json
+import sys
+from pathlib import Path
 
-import equinox as eqx
 import jax
 import numpy as np
 
-from ambs.agents.learner import Learner, learn
 from ambs.agents.placement import Placement
-from ambs.runs.dreamer.config import cpu_learner
-from ambs.world_model.model import Sequences
-from ambs.world_model.parts import Part
+from ambs.runs.devices import keep_compiled
+from ambs.runs.dreamer import train
+from tests.runs.dreamer.small import SMALL, rows, weights
 
 
-def main() -> None:
-    rng = np.random.default_rng(0)
-    shape = (8, 8)
-    batch = Sequences(
-        {"camera": rng.integers(0, 256, (*shape, 16, 16, 3), dtype=np.uint8), "speed": rng.normal(size=(*shape, 2))},
-        np.eye(3, dtype=np.float32)[rng.integers(3, size=shape)],
-        rng.normal(size=shape).astype(np.float32),
-        rng.integers(2, size=shape).astype(np.float32),
-        rng.random(shape) < 0.1,
-        rng.random(shape) < 0.1,
-    )
-    parts = (Part("camera", "image", (16, 16, 3)), Part("speed", "vector", (2,)))
+def main(folder: Path) -> None:
+    keep_compiled()
     # Fewer starts than states, as in a run: drawing them must not bring everything to every device.
-    config = dataclasses.replace(cpu_learner("debug"), starts=32)
-    step = eqx.filter_jit(lambda learner, batch, key: learn(learner, batch, config, key=key))
+    learner = dataclasses.replace(SMALL.learner, starts=16)
+    config = dataclasses.replace(
+        SMALL, env_options={"observation": "image"}, batch=4, train_ratio=8.0, prefill=32, log_every=4, steps=48,
+        learner=learner,
+    )  # fmt: skip
     answer = {}
-    for count in (1, 4):
-        place = Placement(8, jax.devices()[:count])
-        learner = place.copy(Learner.create(parts, 3, config, discrete=True, key=jax.random.key(0)))
-        rows = []
-        for key in jax.random.split(jax.random.key(1), 3):
-            learner, metrics = step(learner, place.split(batch), place.copy(key))
-            rows.append({name: float(value) for name, value in metrics.items()})
-        weights = np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(eqx.filter(learner.model, eqx.is_array))])
-        spread = len(learner.model.reward.out.weight.sharding.device_set)
-        answer[count] = {"rows": rows, "weights": weights[::97].tolist(), "devices": spread}
-    print(json.dumps(answer))
+    for name, first, then in (("one", 1, 1), ("four", 4, 4), ("four, then one", 4, 1)):
+        path = folder / name
+        train(dataclasses.replace(config, devices=first), path)
+        summary = train(dataclasses.replace(config, devices=then, steps=56), path)
+        arrays = [np.ravel(array) for key, array in sorted(weights(path).items()) if ".model" in key]
+        answer[name] = {
+            "counters": {key: summary[key] for key in ("steps", "updates", "episodes", "violations")},
+            "rows": [row for row in rows(path, "metrics") if row["step"] > 32],
+            "weights": np.concatenate(arrays)[::97].tolist(),
+        }
+    spread = {count: len(Placement(4, count).copy(jax.numpy.ones(3)).sharding.device_set) for count in (None, 1, 4)}
+    print(json.dumps({"runs": answer, "spread": [spread[count] for count in (None, 1, 4)]}))
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]))

@@ -16,6 +16,8 @@ from ambs.behaviour.actor_critic import BehaviourConfig
 from ambs.runs.dreamer import RunConfig, train
 from tests.agents.probes import Aimed, Delayed, Dependent, Endless, Immediate, Remembered, Stochastic, enter
 
+pytestmark = pytest.mark.usefixtures("optimised")
+
 _BEHAVIOUR = OptimiserConfig(1e-3, 1e-5, 100.0)
 LEARNER = LearnerConfig(
     size="debug", world_model=OptimiserConfig(3e-3, 1e-8, 1000.0), actor=_BEHAVIOUR, critic=_BEHAVIOUR, starts=64,

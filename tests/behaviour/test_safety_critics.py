@@ -11,9 +11,9 @@ from ambs.world_model.numbers import BINS, TwoHot
 from ambs.world_model.sizes import SIZES
 
 
-def critics(lambda_=1.0):
+def critics(lambda_=1.0, bounded=True):
     config = BehaviourConfig(discount=0.9, lambda_=lambda_)
-    return SafetyCritics(2, SIZES["debug"], config, most=10.0, key=jax.random.key(0))
+    return SafetyCritics(2, SIZES["debug"], config, most=10.0, bounded=bounded, key=jax.random.key(0))
 
 
 def logits_of(value):
@@ -54,6 +54,16 @@ def test_each_is_pulled_towards_its_own_slow_copy_of_the_states_that_are_left():
     found = me.lesson(places, jnp.zeros((2, 1)), jnp.ones((2, 1)), jnp.ones((2, 1)))
     np.testing.assert_allclose(found.anchors, np.broadcast_to([first, second], (2, 1, 2)), rtol=1e-3)
     np.testing.assert_array_equal(found.features, places[:-1])
+
+
+def test_without_the_safety_discount_every_violation_counts():
+    """λ = 1, two violations and 50 beyond: 10 + .9 × (10 + .9 × 50) = 59.5."""
+    me, beyond, _ = saying(critics(bounded=False), "slow", 50.0, 50.0)
+    ones = jnp.ones((2, 1))
+    found = me.lesson(jnp.zeros((3, 1, 2)), 10.0 * ones, ones, ones).target
+    np.testing.assert_allclose(found[:, 0], [19 + 0.81 * beyond, 10 + 0.9 * beyond], rtol=1e-4)
+    me, value, _ = saying(critics(bounded=False), "twins", 50.0, 50.0)
+    np.testing.assert_allclose(me.value(jnp.zeros(2)), value, rtol=1e-3)
 
 
 def test_the_lesser_is_believed_unless_asked_for_the_greater():

@@ -51,8 +51,8 @@ class LagrangianConfig:
                 raise AmbsError(f"{name} is {value:g}, and has to be a number above 0.")
         if self.threshold is not None and not 0 <= self.threshold < self.violation_cost:
             raise AmbsError(
-                f"the cost threshold is {self.threshold:g}, and has to be from 0 to below {self.violation_cost:g}, what "
-                "a violation costs."
+                f"the cost threshold is {self.threshold:g}, and has to be from 0 to below {self.violation_cost:g}, "
+                "what a violation costs."
             )
 
     def allowed(self, discount: float) -> float:

@@ -6,8 +6,7 @@ on its share, and sums the gradients up. What comes out is what one device would
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import equinox as eqx
 import jax
@@ -20,19 +19,26 @@ Tree = TypeVar("Tree")
 
 
 class Placement:
-    """Over `devices`; or, if none are named, over as many of all that there are as can share `batch` out evenly."""
+    """Over the first `count` devices; if that is not said, over as many accelerators as can share `batch` out evenly.
 
-    def __init__(self, batch: int, devices: Sequence[Any] | None = None) -> None:
-        if devices is None:
-            available = jax.devices()
-            count = next(n for n in range(min(len(available), batch), 0, -1) if batch % n == 0)
-            devices = available[:count]
-        self.devices = list(devices)
-        if batch % len(self.devices):
+    On a CPU over one: its cores are one device already, and several are there only where somebody has forced them.
+    """
+
+    def __init__(self, batch: int, count: int | None = None) -> None:
+        available = jax.devices()
+        if count is None:
+            most = 1 if available[0].platform == "cpu" else min(len(available), batch)
+            count = next(n for n in range(most, 0, -1) if batch % n == 0)
+        if batch % count:
             raise AmbsError(
-                f"batch is {batch}, and cannot be shared out evenly over {len(self.devices)} devices; choose a "
-                f"multiple of {len(self.devices)}."
+                f"batch is {batch}, and cannot be shared out evenly over {count} devices; choose a multiple of {count}."
             )
+        if count > len(available):
+            raise AmbsError(
+                f"devices is {count}, and there are {len(available)} of the kind {available[0].platform}; ask for no "
+                "more than there are."
+            )
+        self.devices = available[:count]
         mesh = Mesh(np.array(self.devices), ("data",))
         self._everywhere = NamedSharding(mesh, PartitionSpec())
         self._split = NamedSharding(mesh, PartitionSpec("data"))

@@ -36,6 +36,8 @@ class SafetyConfig:
     """T: how far the shield will look, and so how far beyond the imagined H steps the critics have to."""
     violation_cost: float = 10.0
     """C, what breaking the formula costs."""
+    safety_discount: bool = True
+    """Whether violating states are terminal to the twin critics, and no state worth more than C; an ablation if not."""
     critics: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(3e-5, 1e-5, 100.0))
     penalty: PenaltyConfig | None = None
     """What the task policy is told of safety; nothing, if not given, as in the paper."""
@@ -63,7 +65,9 @@ class Safety(eqx.Module):
     ) -> Safety:  # fmt: skip
         keys = jax.random.split(key, 3)
         policy = ActorCritic(features, actions, size, behaviour, discrete=discrete, key=keys[0])
-        critics = SafetyCritics(features, size, behaviour, most=config.violation_cost, key=keys[1])
+        critics = SafetyCritics(
+            features, size, behaviour, most=config.violation_cost, bounded=config.safety_discount, key=keys[1]
+        )
         beyond = max(1, config.look_ahead - behaviour.horizon)
         violation = ViolationCritic(features, beyond, size, decay=behaviour.slow_decay, key=keys[2])
         optimisers = {
@@ -124,8 +128,9 @@ def observed(critics: SafetyCritics, model: WorldModel, imagined: Imagined) -> t
     """What the twins are to learn of a dream, and what the model says of the states that were entered in it."""
     cost, safe = jax.lax.map(lambda row: (model.predict_cost(row), model.predict_safe(row)), imagined.features[1:])
     alive = goes_on(safe, imagined.cont)
-    weight = weights(imagined.alive, alive, critics.config.discount)
-    return critics.lesson(imagined.features, cost, alive, weight), OfEntered(safe, alive)
+    counted = alive if critics.bounded else imagined.cont
+    weight = weights(imagined.alive, counted, critics.config.discount)
+    return critics.lesson(imagined.features, cost, counted, weight), OfEntered(safe, alive)
 
 
 def learn_twins(
@@ -140,11 +145,14 @@ def learn_twins(
 def _learn_critics(
     safety: Safety, model: WorldModel, imagined: Imagined, config: SafetyConfig
 ) -> tuple[Safety, dict[str, Array]]:
-    violation, optimisers = safety.violation, dict(safety.optimisers)
+    violation, optimisers, discount = safety.violation, dict(safety.optimisers), safety.policy.config.discount
     costs, entered = observed(safety.critics, model, imagined)
     critics, optimisers["critics"], loss = learn_twins(safety.critics, costs, config.critics, optimisers["critics"])
+    # A probability, with the safety discount or without: nothing counts after the first violation.
     within = CostLesson(
-        costs.features, violation.targets(imagined.features, 1 - entered.safe, entered.goes_on), costs.weight
+        costs.features,
+        violation.targets(imagined.features, 1 - entered.safe, entered.goes_on),
+        weights(imagined.alive, entered.goes_on, discount),
     )
     (violation_loss, _), gradient = by_rows(lambda me, row: (me.loss(row), ()), violation, lambda me: me.net, within)
     net, optimisers["violation"], _ = update(config.critics, violation.net, gradient, optimisers["violation"])

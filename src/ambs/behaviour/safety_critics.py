@@ -3,7 +3,7 @@
     V^C(s) = E[ sum_t w_t c_t ],    w_t = prod_{k<t} γ γ^safe_k        over the states 1, 2, … that the policy enters
 
 Two of them, TD3-style: both learn the λ-return under the lesser of their slow copies. No state is worth more than C,
-the cost of one violation, since nothing is counted after it.
+the cost of one violation, since nothing is counted after it; unless they are not `bounded`, and told to go on counting.
 """
 
 from __future__ import annotations
@@ -58,23 +58,27 @@ class SafetyCritics(eqx.Module):
     slow: tuple[MLP, MLP]
     most: float = eqx.field(static=True)
     """C."""
+    bounded: bool = eqx.field(static=True)
     config: BehaviourConfig = eqx.field(static=True)
 
-    def __init__(self, features: int, size: Size, config: BehaviourConfig, *, most: float, key: PRNGKeyArray) -> None:
+    def __init__(
+        self, features: int, size: Size, config: BehaviourConfig, *, most: float, bounded: bool = True,
+        key: PRNGKeyArray,
+    ) -> None:  # fmt: skip
         first, second = (
             MLP(features, (BINS,), units=size.units, layers=size.layers, scale=0.0, key=each)
             for each in jax.random.split(key)
         )
         self.twins = (first, second)
         self.slow = jax.tree.map(jnp.copy, self.twins)
-        self.most, self.config = most, config
+        self.most, self.bounded, self.config = most, bounded, config
 
     def value(
         self, features: Float[Array, "*shape features"] | Sparse, *, pessimistic: bool = False
     ) -> Float[Array, "*shape"]:
         """The lesser of the two, as the paper has it; or the greater, which is the safer one to believe."""
         first, second = (TwoHot(net(features)).mean for net in self.twins)
-        return jnp.clip(jnp.maximum(first, second) if pessimistic else jnp.minimum(first, second), 0.0, self.most)
+        return self._clipped(jnp.maximum(first, second) if pessimistic else jnp.minimum(first, second))
 
     def lesson(
         self,
@@ -83,12 +87,13 @@ class SafetyCritics(eqx.Module):
         goes_on: Float[Array, "steps batch"],
         weight: Float[Array, "steps batch"],
     ) -> TwinLesson:
-        """Of states 0..H-1, from the cost of states 1..H and the probability that those are safe and not the last."""
+        """Of states 0..H-1, from the cost of states 1..H and the probability that those are safe and not the last; not
+        bounded, that they are not the last."""
         # Asked once of every state: they are what is entered, and most of them what is left again.
         slow = jax.lax.map(self._slow, features)
         lesser = jnp.min(slow[1:], axis=-1)
         returns = lambda_returns(cost, self.config.discount * goes_on, lesser, self.config.lambda_)
-        return TwinLesson(features[:-1], jnp.clip(returns, 0.0, self.most), weight, slow[:-1])
+        return TwinLesson(features[:-1], self._clipped(returns), weight, slow[:-1])
 
     def loss(self, lesson: TwinLesson) -> Float[Array, ""]:
         total = jnp.zeros(())
@@ -104,3 +109,6 @@ class SafetyCritics(eqx.Module):
 
     def _slow(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape 2"]:
         return jnp.stack([TwoHot(net(features)).mean for net in self.slow], axis=-1)
+
+    def _clipped(self, value: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+        return jnp.clip(value, 0.0, self.most if self.bounded else None)

@@ -10,6 +10,7 @@ import tyro
 
 from ambs.commands.train_ambs import AmbsOptions
 from ambs.commands.train_dreamer import DreamerOptions, train_dreamer
+from ambs.commands.train_lag import LagOptions
 from ambs.commands.train_tabular import TabularOptions, train_tabular
 from ambs.errors import AmbsError
 
@@ -27,13 +28,15 @@ class Train:
 
     ambs: the same with a shield. It also learns a safe policy and safety critics, and before every action imagines what
     would follow; where the formula is too likely to be broken, the safe policy acts instead.
+
+    lag: dreamer with an augmented-Lagrangian penalty on what its policy costs, the paper's baseline; no shield.
     """
 
     env: tyro.conf.Positional[str] = "conveyor"
     """The world, by a name from `ambs envs`; for tabular conveyor, conveyor-figure1, conveyor-long-belt or
     conveyor-hard, and for the others also any Gymnasium id (my_module:MyEnv-v0)."""
 
-    agent: Literal["tabular", "dreamer", "ambs"] = "tabular"
+    agent: Literal["tabular", "dreamer", "ambs", "lag"] = "tabular"
     """Who learns."""
 
     formula: str | None = None
@@ -59,19 +62,23 @@ class Train:
     tabular: tyro.conf.OmitArgPrefixes[TabularOptions] = field(default_factory=TabularOptions)
     dreamer: tyro.conf.OmitArgPrefixes[DreamerOptions] = field(default_factory=DreamerOptions)
     ambs: tyro.conf.OmitArgPrefixes[AmbsOptions] = field(default_factory=AmbsOptions)
+    lag: tyro.conf.OmitArgPrefixes[LagOptions] = field(default_factory=LagOptions)
 
     def run(self) -> None:
-        if self.agent == "dreamer" and self.test is not None:
-            raise AmbsError("--test is how a shield decides, and the agent dreamer has none; add --agent ambs.")
+        if self.agent in ("dreamer", "lag") and self.test is not None:
+            raise AmbsError(f"--test is how a shield decides, and the agent {self.agent} has none; add --agent ambs.")
         if self.agent != "tabular":
             _require_none(self.tabular, "tabular", self.agent)
         if self.agent != "ambs":
             _require_none(self.ambs, "ambs", self.agent)
+        if self.agent != "lag":
+            _require_none(self.lag, "lag", self.agent)
         if self.agent == "tabular":
             _require_none(self.dreamer, "dreamer", self.agent)
             train_tabular(self, self.tabular)
         else:
-            train_dreamer(self, self.dreamer, self.ambs if self.agent == "ambs" else None)
+            own = self.ambs if self.agent == "ambs" else self.lag if self.agent == "lag" else None
+            train_dreamer(self, self.dreamer, own)
 
 
 def _require_none(options: Any, theirs: str, agent: str) -> None:

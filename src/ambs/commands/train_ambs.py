@@ -43,6 +43,10 @@ class AmbsOptions:
     first: str | None = None
     """The first action of a trace: proposed, or resampled as the paper's own code has it; proposed if not given."""
 
+    safety_discount: bool = True
+    """Whether violating states are terminal to the twin critics, so that no state is worth more than one violation; off
+    to compare with."""
+
     backup: str | None = None
     """A backup policy of your own as module:function, from an observation to an action; the safe policy that is learned
     if not given."""
@@ -75,7 +79,12 @@ def shielded(config: RunConfig, command: Train, options: AmbsOptions) -> RunConf
         "backup": options.backup, "when": options.shield_when,
     }  # fmt: skip
     shield = ShieldConfig(**{name: value for name, value in given.items() if value is not None})
-    learner = with_safety(config.learner, 30 if look_ahead is None else look_ahead, _penalty(options))
+    learner = with_safety(
+        config.learner,
+        30 if look_ahead is None else look_ahead,
+        _penalty(options),
+        safety_discount=options.safety_discount,
+    )
     return dataclasses.replace(config, formula=safe, learner=learner, shield=shield)
 
 

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from ambs.commands.output import console, print_json, short
 from ambs.commands.train_ambs import AmbsOptions, shielded
+from ambs.commands.train_lag import LagOptions, constrained
 from ambs.commands.train_progress import display
 from ambs.errors import AmbsError
 
@@ -84,25 +85,33 @@ class DreamerOptions:
     offline_updates: int | None = None
     """Gradient steps on them before the first step in the environment; 0 if not given."""
 
+    pretrain: int | None = None
+    """Gradient steps on those before the agent begins to act; 0 if not given."""
+
     log_every: int | None = None
     """Steps between rows of metrics; 1000 if not given."""
 
     checkpoint_every: int | None = None
     """Steps between checkpoints; 5000 if not given."""
 
+    devices: int | None = None
+    """Accelerators that share every batch out; all of them if not given, and one device on a CPU."""
+
     tensorboard: bool = True
     """Whether to write event files for TensorBoard."""
 
 
-def train_dreamer(command: Train, options: DreamerOptions, ambs: AmbsOptions | None) -> None:
-    """With `ambs`, the agent of that name."""
+def train_dreamer(command: Train, options: DreamerOptions, own: AmbsOptions | LagOptions | None) -> None:
+    """With options of their `own`, the agents ambs and lag."""
     # Slow to import, and the other commands do without.
     from ambs.runs.devices import keep_compiled
     from ambs.runs.dreamer import Interrupted, train
 
     config = configuration(command, options)
-    if ambs is not None:
-        config = shielded(config, command, ambs)
+    if isinstance(own, AmbsOptions):
+        config = shielded(config, command, own)
+    elif own is not None:
+        config = constrained(config, own, paper=options.preset == "paper")
     keep_compiled()
     folder = command.run_dir or Path("runs") / f"{re.sub(r'[/:]', '-', config.env)}-{config.agent}-s{config.seed}"
     with warnings.catch_warnings():

@@ -9,8 +9,9 @@ On disk, rows lie segment after segment, in a segment lane after lane: files gro
 (almost always) one piece of the disk. In memory is what the system keeps of the files, and gives up when others need
 it.
 
-There is no thread that samples ahead. JAX returns before a gradient step is done, so the next batch is copied while the
-device computes as it is; and a batch drawn early would depend on when the thread came to it.
+There is no thread that samples ahead: a batch drawn early would depend on when the thread came to it. Where several
+gradient steps are due at once, JAX returns before the first is done, and the next batch is copied while the device
+computes. Where the environments are stepped in between, acting waits for the weights, and nothing overlaps.
 """
 
 from __future__ import annotations

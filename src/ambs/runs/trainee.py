@@ -79,6 +79,8 @@ class Trainee(abc.ABC):
     may_change: ClassVar[frozenset[str]]
     """Options that only this family has, and that a resumed run takes as they are now."""
 
+    first_updates: int = 0
+    """Gradient steps between the random steps at the beginning and its own."""
     offline_updates: int = 0
     """Gradient steps before the first step of a run, on what `start` has put into its replay."""
 
@@ -89,6 +91,11 @@ class Trainee(abc.ABC):
     @abc.abstractmethod
     def require(cls, config: Any, vec: VectorEnv) -> None:
         """An error if it cannot be trained in these environments; nothing is on disk yet."""
+
+    @classmethod
+    def resumed(cls, config: Any, manifest: Mapping[str, Any] | None) -> Any:
+        """The configuration to go on with from a checkpoint, if there is one."""
+        return config
 
     @classmethod
     @abc.abstractmethod

@@ -37,10 +37,6 @@ class Latent(eqx.Module):
         probs = self.probs
         return _straight_through(jnp.argmax(probs, axis=-1), probs)
 
-    def entropy(self) -> Float[Array, "*shape"]:
-        probs = self.probs
-        return -jnp.sum(probs * jnp.log(probs), axis=(-2, -1))
-
 
 def kl(p: Latent, q: Latent) -> Float[Array, "*shape"]:
     """KL(p ‖ q), summed over the variables."""

@@ -14,7 +14,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from ambs.errors import AmbsError
 from ambs.world_model.layers import Dense, Linear
 
 LEAST = 4
@@ -22,22 +21,10 @@ LEAST = 4
 _LARGE = 32
 
 
-def levels(size: int) -> int:
-    """How often the side can be halved until it is 4."""
-    count = 0
-    while size > LEAST and size % 2 == 0:
-        size, count = size // 2, count + 1
-    if size != LEAST or count == 0:
-        raise AmbsError(
-            f"an image network needs sides of 8, 16, 32 or 64 pixels, and these images come down to {size}; resize "
-            "them to 64×64 or 16×16, or encode them as vectors."
-        )
-    return count
-
-
 def _steps(side: int, depth: int) -> list[tuple[int, int]]:
-    """(side of the patches, channels that come of them), layer by layer."""
-    steps = [(2, depth * 2**level) for level in range(levels(side))]
+    """(side of the patches, channels that come of them), layer by layer; sides are 8, 16, 32, ..."""
+    halvings = (side // LEAST).bit_length() - 1
+    steps = [(2, depth * 2**level) for level in range(halvings)]
     return [(4, steps[1][1]), *steps[2:]] if side >= _LARGE else steps
 
 

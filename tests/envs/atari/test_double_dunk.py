@@ -2,6 +2,7 @@
 
 import pytest
 
+from ambs.envs.atari.labels.double_dunk import DOUBLE_DUNK
 from tests.envs.atari.play import NOOP, chosen, costly, frame_by_frame, hold, poke, when
 
 OUT_OF_BOUNDS, NOT_CLEARED = 0x29, 0x51
@@ -43,6 +44,22 @@ def test_the_opponents_violation_is_not_ours():
     assert ram[13] == OUT_OF_BOUNDS
     assert ram[1] & OPPONENTS_BALL
     assert not costly(infos)
+
+
+def test_the_same_memory_with_the_ball_theirs_is_not_our_shot():
+    """The game's memory around a shot of ours; poked before, it forgets that the ball was to be cleared."""
+    env, action = just_before("shoot-bf-clear")
+    before = bytearray(env.ale.getRAM())
+    hold(env, action, 1)
+    after = bytearray(env.ale.getRAM())
+
+    def shot():
+        was = DOUBLE_DUNK.look(memoryview(before), 0, False, None)
+        return DOUBLE_DUNK.labels(was, DOUBLE_DUNK.look(memoryview(after), 0, False, was))
+
+    assert shot() == (False, True)
+    after[1] |= OPPONENTS_BALL
+    assert shot() == (False, False)
 
 
 def test_nothing_is_violated_while_nobody_moves():

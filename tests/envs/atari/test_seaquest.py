@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.envs.atari.play import ALL, DOWN, NOOP, UP, costly, frame_by_frame, hold, lost, poke, randomly, when
+from tests.envs.atari.play import ALL, DOWN, NOOP, UP, chosen, costly, frame_by_frame, hold, lost, poke, randomly, when
 
 AT_SEA = 135  # frames until the tank is full and the submarine can be steered
 
@@ -85,6 +85,21 @@ def test_a_hit_is_not_running_out_of_oxygen_although_every_death_empties_the_tan
     assert not when(infos, "out-of-oxygen")
     assert costly(infos)[0] == frame
     assert env.ale.getRAM()[102] != 0 or infos[-1]["lives"] == 0
+
+
+def test_a_hit_with_hardly_any_oxygen_left_is_a_hit():
+    env = submarine()
+    infos = hold(env, DOWN, 40)
+    for action in chosen(400, (DOWN, NOOP)):
+        poke(env, r102=2)
+        infos += hold(env, action, 4)
+        if costly(infos):
+            break
+    (frame,) = costly(infos)
+    assert when(infos, "hit") == [frame]
+    infos += hold(env, NOOP, 120)
+    assert len(lost(infos)) == 1
+    assert not when(infos, "out-of-oxygen")
 
 
 def test_a_patrol_boat_at_the_surface_hits_and_nobody_has_surfaced():

@@ -5,7 +5,21 @@ import itertools
 import pytest
 
 from ambs.envs.atari import GAMES
-from tests.envs.atari.play import ALL, DOWN, NOOP, UP, chosen, costly, frame_by_frame, hold, lost, poke, randomly, when
+from tests.envs.atari.play import (
+    ALL,
+    DOWN,
+    NOOP,
+    RIGHT,
+    UP,
+    chosen,
+    costly,
+    frame_by_frame,
+    hold,
+    lost,
+    poke,
+    randomly,
+    when,
+)
 
 ONLY_DEATH = [name for name, game in GAMES.items() if list(game.labeller.atoms) == ["death"]]
 
@@ -70,6 +84,17 @@ def test_boxing_on_points(ours, theirs, lose):
     assert not when(infos, "knock-out")
 
 
+def test_boxing_a_knock_out_of_ours_is_what_is_wanted():
+    env = frame_by_frame("boxing")
+    hold(env, NOOP, 60)
+    poke(env, r18=0x98)
+    infos = randomly(env, 3000)
+    assert env.ale.game_over()
+    assert env.ale.getRAM()[18] == 0xC0
+    assert not when(infos, "no-enemy-ko")
+    assert not when(infos, "lose")
+
+
 @pytest.mark.parametrize(("byte", "lose"), [("r62", True), ("r61", False)])
 def test_fishing_derby_is_lost_when_the_opponent_has_the_99_pounds(byte, lose):
     env = frame_by_frame("fishing-derby")
@@ -91,6 +116,24 @@ def test_frostbite_freezes_when_no_degrees_are_left():
     (life,) = when(infos, "death")
     assert life - frame == 199
     assert costly(infos) == [frame, life]
+
+
+def test_frostbite_a_level_whose_bonus_counts_the_degrees_to_nought_is_not_freezing():
+    """The igloo is put up; Bailey walks to its door and in."""
+    env = frame_by_frame("frostbite")
+    hold(env, NOOP, 60)
+    poke(env, r77=15)
+    infos, degrees = [], []
+    while env.ale.getRAM()[113] != 0x40:
+        infos += hold(env, RIGHT, 4) + hold(env, UP, 2)
+        assert len(infos) < 400
+    for _ in range(400):
+        infos += hold(env, NOOP, 1)
+        degrees.append(int(env.ale.getRAM()[101]))
+    assert min(degrees) == 0
+    assert degrees[-1] > 0
+    assert not when(infos, "freezing")
+    assert not costly(infos)
 
 
 def test_frostbite_drowning_is_not_freezing():

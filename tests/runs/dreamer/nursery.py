@@ -9,6 +9,7 @@ import os
 import sys
 
 import ambs.cli
+import ambs.commands.chosen
 import ambs.runs.devices
 import ambs.runs.dreamer
 

@@ -89,6 +89,17 @@ class Fickle(Conveyor):
         return observation
 
 
+class Torn(Conveyor):
+    """A conveyor that breaks down at step 41 of its episodes."""
+
+    torn_at = 41
+
+    def step(self, action):
+        if self._time + 1 == self.torn_at:
+            raise RuntimeError("the belt is torn")
+        return super().step(action)
+
+
 class Brief(Conveyor):
     """A conveyor whose episodes are one step long: every other row of the replay is a reset."""
 

@@ -15,7 +15,7 @@ import pytest
 from ambs.commands.train import Train
 from ambs.commands.train_dreamer import DreamerOptions, configuration
 from ambs.commands.train_progress import duration, numbers, sentence
-from ambs.runs.devices import cache_folder, keep_compiled
+from ambs.runs.devices import cache_folder, forget, keep_compiled
 from ambs.runs.dreamer import RunConfig, Status, cpu_learner
 from ambs.runs.storage import RunFolder, latest, read_config
 from tests.runs.dreamer.small import FLAGS, rows, small
@@ -204,7 +204,7 @@ def test_the_help_names_the_defaults(run_ambs):
     for name in typing.get_type_hints(DreamerOptions):
         flag = f"--{name.replace('_', '-')} "
         assert flag in text or f"{flag.strip()}, " in text
-        if name in said and name != "tensorboard":
+        if said.get(name) is not None and name != "tensorboard":
             value = f"{said[name]:g}" if isinstance(said[name], float) else str(said[name])
             assert f"{value} if not given" in text[text.index(flag) :][:250], name
 
@@ -215,6 +215,16 @@ def test_what_is_shown():
     assert sentence(status, None) == "step 500 of 2,000, return 1.25, 17 violations"
     assert "compiling" in sentence(status._replace(doing="compiling"), None)
     assert duration(3725.4) == "1:02:05"
+
+
+def test_programs_that_were_not_used_for_longest_are_forgotten(tmp_path):
+    for age in range(5):
+        path = tmp_path / f"{age}-cache"
+        path.write_bytes(bytes(100))
+        os.utime(path, (1e9 - age, 1e9 - 100))
+    forget(tmp_path, 300)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0-cache", "1-cache", "2-cache"]
+    forget(tmp_path / "not there", 300)
 
 
 def test_where_compiled_programs_are_kept(monkeypatch, tmp_path):

@@ -20,6 +20,8 @@ OPTIONS = [
     "--length", "8", "--train-ratio", "1", "--capacity", "1000", "--prefill", "32", "--log-every", "40",
     "--checkpoint-every", "20", "--no-tensorboard",
 ]  # fmt: skip
+# What may change from one life to the next, and does: processes for the environments, and event files.
+MORE = ["--workers", "2", "--tensorboard"]
 KILLS = 20
 ROOT = Path(__file__).parents[3]
 
@@ -61,15 +63,20 @@ def made_progress(path, before):
 def test_killed_again_and_again(nursery, tmp_path):
     path, rng, last = tmp_path / "run", np.random.default_rng(0), 0
     for life in range(KILLS):
-        child, wait = nursery(*OPTIONS, "--steps", 100_000, "--run", path)
+        more = MORE if life % 3 == 2 else []
+        child, wait = nursery(*OPTIONS, *more, "--steps", 100_000, "--run", path)
         # One in four is killed before it has come anywhere; the others make some way, however slow the machine.
         if life % 4 == 3:
             time.sleep(rng.uniform(0, 2))
         else:
             made_progress(path, last)
             time.sleep(rng.uniform(0, 0.3))
+        workers = children_of(child)
         os.kill(child, signal.SIGKILL)
         assert wait() == -signal.SIGKILL, "it was still at work"
+        if more and life % 4 != 3:
+            assert len(workers) == 2
+        all_end(workers)
         step = step_of(path)
         assert step >= last
         if path.exists() and (path / "config.json").exists():
@@ -80,6 +87,7 @@ def test_killed_again_and_again(nursery, tmp_path):
         logged = [int(json.loads(line)["step"]) for line in whole_lines(path / "metrics.jsonl")]
         assert max(logged, default=0) < step + 2 * 20
         last = step
+    assert any((path / "tensorboard").iterdir())
     total = last + 60
     summary = finish(nursery, path, total)
     assert (summary["steps"], summary["updates"]) == (total, (total - 32) // 16)
@@ -114,6 +122,20 @@ def test_a_sigterm_to_the_whole_group(tmp_path):
     assert said.splitlines()[-1] == f"interrupted at step {step_of(path):,}; the same command goes on."
     assert "warning" not in said
     assert {row["length"] for row in rows(path, "scores")} <= {100}
+
+
+def children_of(process):
+    return [int(one) for one in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def all_end(processes):
+    """Nobody tells the environments' processes: they notice that the trainer is gone."""
+    for _ in range(1000):
+        processes = [one for one in processes if Path(f"/proc/{one}").exists()]
+        if not processes:
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"{processes} are still there")
 
 
 def whole_lines(path):

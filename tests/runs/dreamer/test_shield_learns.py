@@ -15,7 +15,7 @@ from ambs.agents.shielding import ShieldConfig
 from ambs.runs.dreamer import RunConfig, cpu_learner, train
 from ambs.runs.dreamer.config import with_safety
 
-STEPS, SETTLED = 4_000, 2_500
+STEPS, SETTLED = 3_000, 2_000
 
 
 def random_violations(steps):
@@ -31,7 +31,7 @@ def random_violations(steps):
     return found
 
 
-def test_violations_become_rare_and_the_task_policy_keeps_acting(tmp_path):
+def test_violations_become_rare_and_the_task_policy_keeps_acting(tmp_path, optimised):
     quick = OptimiserConfig(3e-3, 1e-5, 100.0)
     learner = dataclasses.replace(
         cpu_learner("debug"), world_model=OptimiserConfig(5e-3, 1e-8, 1000.0), actor=quick, critic=quick

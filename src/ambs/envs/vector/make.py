@@ -6,6 +6,7 @@ import functools
 import os
 import statistics
 import time
+import traceback
 from collections.abc import Sequence
 from typing import Any
 
@@ -91,6 +92,13 @@ def _try_out(maker: Maker) -> tuple[Description, float]:
             seconds.append(time.perf_counter() - start)
             if terminated or truncated:
                 env.reset()
+    except AmbsError:
+        raise
+    except Exception as error:
+        reason, details = traceback.format_exception_only(error)[-1].strip(), traceback.format_exc().rstrip()
+        raise AmbsError(
+            f"the environment crashed when it was tried out ({reason}); mend it first.\n{details}"
+        ) from error
     finally:
         env.close()
     return description, statistics.median(seconds)

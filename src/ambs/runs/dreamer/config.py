@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ambs.agents.lagrangian import LagrangianConfig
 from ambs.agents.learner import LearnerConfig
 from ambs.agents.optimiser import OptimiserConfig
 from ambs.agents.safety import SafetyConfig
@@ -21,10 +22,17 @@ PAPER = {"length": 64, "train_ratio": 64.0}
 
 
 def with_safety(
-    learner: LearnerConfig, look_ahead: int = 30, penalty: PenaltyConfig | None = None
-) -> LearnerConfig:  # fmt: skip
+    learner: LearnerConfig, look_ahead: int = 30, penalty: PenaltyConfig | None = None, *, safety_discount: bool = True
+) -> LearnerConfig:
     """The learner of AMBS: with a safe policy, and critics that learn as fast as that of the task policy does."""
-    return replace(learner, safety=SafetyConfig(look_ahead, critics=learner.critic, penalty=penalty))
+    safety = SafetyConfig(look_ahead, critics=learner.critic, penalty=penalty, safety_discount=safety_discount)
+    return replace(learner, safety=safety)
+
+
+def with_lagrangian(learner: LearnerConfig, *, paper: bool = False) -> LearnerConfig:
+    """The learner of LAG. The paper's multipliers are made for 10^5 updates and more, and in 10^3 would do nothing."""
+    short: dict[str, Any] = {} if paper else {"lagrange": 1e-2, "penalty": 1e-3, "power": 1e-3}
+    return replace(learner, lagrangian=LagrangianConfig(critics=learner.critic, **short))
 
 
 def cpu_learner(name: str = "nano") -> LearnerConfig:
@@ -33,9 +41,10 @@ def cpu_learner(name: str = "nano") -> LearnerConfig:
     With the paper's weight of entropy, policies settled on the first thing that paid, before the model knew others.
     """
     step = OptimiserConfig(3e-4, 1e-5, 100.0)
+    world_model = OptimiserConfig(2e-3, 1e-8, 1000.0, second_decay=0.99)
     return LearnerConfig(
-        size=name, world_model=OptimiserConfig(2e-3, 1e-8, 1000.0), actor=step, critic=step, starts=128,
-        pictures=30.0, events=30.0, ahead=1.0, behaviour=BehaviourConfig(entropy=3e-3),
+        size=name, world_model=world_model, actor=step, critic=step, starts=128,
+        pictures=30.0, events=30.0, ahead=3.0, steps_ahead=3, behaviour=BehaviourConfig(entropy=3e-3),
     )  # fmt: skip
 
 
@@ -83,22 +92,31 @@ class RunConfig:
     """Steps the replay holds."""
     prefill: int = 1_000
     """Steps with random actions before learning begins."""
+    pretrain: int = 0
+    """Gradient steps on those before the agent begins to act: it then has a model from its first step on."""
     log_every: int = 1_000
     """Steps between rows of metrics."""
     checkpoint_every: int = 5_000
     """Steps between checkpoints."""
     tensorboard: bool = True
     """Whether to write event files for TensorBoard beside the rows of metrics."""
+    devices: int | None = None
+    """Accelerators that share every batch out; as many as there are and can, if not given, and one device on a CPU."""
     learner: LearnerConfig = field(default_factory=cpu_learner)
     shield: ShieldConfig | None = None
-    """How actions are shielded; not at all, if not given. AMBS is this, and a learner with `safety`."""
+    """How actions are shielded; not at all, if not given. AMBS is this, and a learner with `safety`; LAG is a learner
+    with `lagrangian`, and no shield."""
     start: StartConfig | None = None
     """What is in the replay before the first step; nothing, if not given."""
 
     def __post_init__(self) -> None:
         for name in ("steps", "envs", "batch", "length", "capacity", "log_every", "checkpoint_every"):
             positive_integer(name, getattr(self, name))
+        if self.devices is not None:
+            positive_integer("devices", self.devices)
         _require_positive("train_ratio", self.train_ratio)
+        if self.pretrain < 0:
+            raise AmbsError(f"pretrain is {self.pretrain}, and has to be at least 0.")
         if not 0 <= self.seed < 2**32:
             raise AmbsError(f"the seed is {self.seed}, and has to be from 0 to 2^32 - 1.")
         _require_options(self.env_options)
@@ -121,8 +139,10 @@ class RunConfig:
 
     @property
     def agent(self) -> str:
-        """What the agent is called: ambs, or dreamer without a shield."""
-        return "dreamer" if self.shield is None else "ambs"
+        """What the agent is called: ambs with a shield, lag with a Lagrangian, dreamer with neither."""
+        if self.shield is not None:
+            return "ambs"
+        return "dreamer" if self.learner.lagrangian is None else "lag"
 
     @property
     def steps_per_update(self) -> float:

@@ -79,11 +79,13 @@ class Run:
         """Runs to the end; or to a signal, and then it is `Interrupted` after a last checkpoint."""
         config, counters = self.config, self.counters
         self._learn_offline(progress, interruption)
+        # Of what was due when it was interrupted, the rest.
+        self._learn_what_is_due(progress, interruption)
         clock, row_began = (time.monotonic(), time.process_time()), (time.monotonic(), counters.steps)
         while counters.steps < config.steps:
             before = counters.steps
             self._step()
-            self._learn_what_is_due(progress)
+            self._learn_what_is_due(progress, interruption)
             now = time.monotonic(), time.process_time()
             counters.wall_seconds += now[0] - clock[0]
             counters.cpu_seconds += now[1] - clock[1]
@@ -168,10 +170,21 @@ class Run:
         else:
             self.trainee.act(position, self.counters, key=self._next_key())
             self._require_sound_policy()
-        position.batch = self.vec.step(self.codec.decode(position.action))
+        position.batch = self._next_batch()
         self._require_sound(position.batch)
         for episode in self.scorer.add(position.batch, self.counters):
             self.log.score(self.counters.steps, **dataclasses.asdict(episode))
+
+    def _next_batch(self) -> Batch:
+        """What follows the actions; an environment's error says what there is to go on from."""
+        try:
+            return self.vec.step(self.codec.decode(self.position.action))
+        except AmbsError as error:
+            rest = self._last_good(
+                "mend the environment, and the same command goes on from there",
+                otherwise="mend the environment and start again",
+            )
+            raise AmbsError(f"{error}\nThe run has stopped, and {rest}") from error
 
     def _learn_offline(self, progress: Progress, interruption: Interruption) -> None:
         """Gradient steps on what the run starts from, with ten rows of metrics; and a checkpoint."""
@@ -193,12 +206,15 @@ class Run:
                 raise Interrupted(0, interruption.signal)
         self.save()
 
-    def _learn_what_is_due(self, progress: Progress) -> None:
-        """Gradient steps, until there have been as many as the steps so far ask for."""
-        config, counters = self.config, self.counters
-        due = self.trainee.offline_updates + int((counters.steps - config.prefill) / config.steps_per_update)
-        while counters.updates < due and self.trainee.ready(self.ring):
+    def _learn_what_is_due(self, progress: Progress, interruption: Interruption) -> None:
+        """Gradient steps, until there have been as many as the steps so far ask for; or until a signal."""
+        config, counters, trainee = self.config, self.counters, self.trainee
+        due = trainee.offline_updates + int((counters.steps - config.prefill) / config.steps_per_update)
+        if counters.steps >= config.prefill:
+            due += trainee.first_updates
+        while counters.updates < due and trainee.ready(self.ring) and interruption.signal is None:
             self._update(progress)
+            progress(self.status("learning"))
 
     def _update(self, progress: Progress) -> None:
         """One gradient step."""
@@ -223,7 +239,7 @@ class Run:
     def _require_finite(self) -> None:
         broken = None if self.tally is None else self.tally.first_broken()
         if broken is not None:
-            online = max(0, broken.update - self.trainee.offline_updates)
+            online = max(0, broken.update - self.trainee.offline_updates - self.trainee.first_updates)
             step = self.config.prefill + online * self.config.steps_per_update
             raise self._broken(f"{broken.name} has not been", min(int(step), self.counters.steps))
 

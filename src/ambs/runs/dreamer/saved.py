@@ -34,7 +34,8 @@ _SHIELDING = (".safety.policy.actor", ".safety.critics.twins", ".safety.violatio
 
 # Options that older runs do not have; what they are if not given is as it was before there were any.
 _ADDED = frozenset(
-    {"env_options", "pictures", "events", "ahead", "steps_ahead", "safety", "shield", "penalty", "when", "start"}
+    {"env_options", "devices", "start", "pretrain", "pictures", "events", "ahead", "steps_ahead", "second_decay"}
+    | {"safety", "safety_discount", "penalty", "lagrangian", "shield", "when"}
 )
 
 # A training run removes old checkpoints: the one just found may be gone, and a newer one is there then.

@@ -29,6 +29,7 @@ from ambs.runs.dreamer.decisions import Decisions
 from ambs.runs.dreamer.offline import fill, source_of
 from ambs.runs.dreamer.overrides import Overrides
 from ambs.runs.dreamer.position import Position
+from ambs.runs.dreamer.precision import keep_precision
 from ambs.runs.dreamer.rows import as_sequences, layout
 from ambs.runs.trainee import Trainee
 from ambs.world_model.parts import as_parts, parts_of
@@ -51,16 +52,21 @@ class DreamerTrainee(Trainee):
         self.config, self.space, self.actions = config, vec.single_observation_space, vec.single_action_space
         self.codec = ActionCodec(vec.single_action_space)
         self.parts = parts_of(self.space)
+        self.first_updates = config.pretrain
         self.offline_updates = 0 if config.start is None else config.start.updates
         self.decisions = Decisions()
         self.calibration = _calibration(config)
-        self.placement = Placement(config.batch)
+        self.placement = Placement(config.batch, config.devices)
         self.learner = self.placement.copy(
             _create(self.parts, self.codec.size, config.learner, discrete=self.codec.discrete, key=key)
         )
         name = None if config.shield is None else config.shield.backup
         self.backup = None if name is None else Backup(name, vec.single_action_space)
         self.overrides: Overrides | None = None
+
+    @classmethod
+    def resumed(cls, config: RunConfig, manifest: Mapping[str, Any] | None) -> RunConfig:
+        return keep_precision(config, manifest)
 
     @classmethod
     def require(cls, config: RunConfig, vec: VectorEnv) -> None:
@@ -159,7 +165,7 @@ class DreamerTrainee(Trainee):
         return {"learner": self.learner}
 
     def as_json(self) -> dict[str, Any]:
-        saved = {"decisions": self.decisions.as_json()}
+        saved = {"decisions": self.decisions.as_json(), "precision": self.config.learner.dtype}
         return saved if self.calibration is None else {**saved, "calibration": self.calibration.as_json()}
 
     def go_back(self, tree: Mapping[str, Any], extra: Mapping[str, Any]) -> None:

@@ -62,7 +62,7 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
             progress(Status("done", counters.steps, config.steps, counters.episodes, counters.violations,
                             counters.updates, counters.mean_return(20), note))  # fmt: skip
             return _summarise(kind, config, counters, path)
-        run = stack.enter_context(contextlib.closing(Run(kind, config, folder, vec, manifest)))
+        run = stack.enter_context(contextlib.closing(Run(kind, kind.resumed(config, manifest), folder, vec, manifest)))
         # There is a summary where the run has all its steps; one that is given more has not.
         (path / "summary.json").unlink(missing_ok=True)
         progress(run.status("starting", note))
@@ -71,9 +71,10 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
 
 
 def _options(config: Settings) -> dict[str, Any]:
-    """The configuration as it is saved; without what older runs do not have, if nothing was asked of it."""
+    """The configuration as it is saved; without what older runs do not have, where it is as it was then."""
     options = {"agent": config.agent, **dataclasses.asdict(cast(Any, config))}
-    for *groups, name in (("env_options",), ("start",), ("shield", "when"), ("learner", "safety", "penalty")):
+    added = "env_options devices start shield.when learner.safety.penalty learner.lagrangian"
+    for *groups, name in (option.split(".") for option in added.split()):
         within = options
         for group in groups:
             within = within.get(group) or {}

@@ -16,7 +16,7 @@ from ambs.errors import AmbsError
 from ambs.files import write_text
 
 # What does not decide what the agent learns from the steps it has already made. Names are dotted: "train.steps".
-MAY_CHANGE = frozenset({"steps", "log_every", "checkpoint_every", "tensorboard", "progress", "workers"})
+MAY_CHANGE = frozenset({"steps", "log_every", "checkpoint_every", "tensorboard", "progress", "workers", "devices"})
 
 _ABSENT = "absent"
 # What a start that was cut short can leave.

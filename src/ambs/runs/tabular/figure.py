@@ -10,11 +10,10 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from ambs.envs import Conveyor
 from ambs.envs.render import Painter
-from ambs.files import replacing
+from ambs.runs.figure import save
 from ambs.runs.tabular.record import BLOCK, Record
 from ambs.runs.tabular.training import Training
 
@@ -36,12 +35,6 @@ def draw(training: Training, world: Conveyor, title: str, best_safe: float, path
     _returns(figure.add_subplot(grid[1, 1]), runs, best_safe)
     figure.suptitle(title, fontsize=12)
     save(figure, path)
-
-
-def save(figure: Figure, path: Path) -> None:
-    with replacing(path) as partial:
-        figure.savefig(partial, dpi=120, format="png")
-    plt.close(figure)
 
 
 def _map(axes: Axes, world: Conveyor, policy: np.ndarray, run: Record, name: str) -> None:
