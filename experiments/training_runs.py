@@ -48,7 +48,7 @@ class Plan:
 
 # The defaults of the command; they were chosen on data of random play and on seeds from 100 on.
 GRIDS = ("--workers", "inline")
-PIXELS = (*GRIDS, "--option", "observation=image")
+PIXELS = (*GRIDS, "--option", "observation=image", "--pretrain", "600")
 CRITERIA = ("recover", "sound", "paper", "rollout", "latent")
 # What each part of the shield is good for, on the conveyor from images: one option changed at a time, beside the
 # criteria as they are. `rollout` and `latent` have no critic; `first` matters only where the task policy goes on.
@@ -66,7 +66,12 @@ ABLATIONS: dict[str, tuple[str, ...]] = {
     },
 }
 SUITES = {
-    "minatar": [Plan(f"minatar-{game}", 60_000, GRIDS) for game in ("breakout", "space-invaders", "asterix")],
+    "minatar": [
+        Plan("minatar-breakout", 60_000, GRIDS),
+        Plan("minatar-space-invaders", 60_000, GRIDS),
+        # Slow to learn: as long as fits into twenty minutes of a core.
+        Plan("minatar-asterix", 100_000, GRIDS),
+    ],
     "conveyor": [
         Plan("conveyor", 40_000, GRIDS, "conveyor-grid"),
         Plan("conveyor", 40_000, PIXELS, "conveyor-pixels"),
