@@ -98,11 +98,15 @@ class Bar:
 def sentence(status: Status, speed: float | None) -> str:
     if status.doing == "compiling":
         return f"step {status.steps:,}: compiling the first gradient step; this takes a while, the first time"
+    if status.doing == "pretraining":
+        return f"step {status.steps:,}: {numbers(status, speed)}"
     return f"step {status.steps:,} of {status.total:,}, {numbers(status, speed)}"
 
 
 def numbers(status: Status, speed: float | None) -> str:
     """Return, violations, speed and the time that is left, as far as they are known."""
+    if status.doing == "pretraining":
+        return f"update {status.updates:,} of {status.due:,} before the agent acts"
     parts = [] if status.recent_return is None else [f"return {status.recent_return:.3g}"]
     parts.append(f"{status.violations:,} violations")
     if speed is not None:

@@ -214,6 +214,8 @@ def test_what_is_shown():
     assert numbers(status, 10.0) == "return 1.25, 17 violations, 10 steps/s, 0:02:30 left"
     assert sentence(status, None) == "step 500 of 2,000, return 1.25, 17 violations"
     assert "compiling" in sentence(status._replace(doing="compiling"), None)
+    pretraining = status._replace(doing="pretraining", due=600)
+    assert sentence(pretraining, None) == "step 500: update 40 of 600 before the agent acts"
     assert duration(3725.4) == "1:02:05"
 
 

@@ -127,11 +127,11 @@ class Run:
         self.checkpoint_step = self.counters.steps
         self._saved_at = self.counters.steps, self.counters.updates
 
-    def status(self, doing: str, note: str = "") -> Status:
+    def status(self, doing: str, note: str = "", due: int = 0) -> Status:
         counters = self.counters
         return Status(
             doing, counters.steps, self.config.steps, counters.episodes, counters.violations, counters.updates,
-            counters.mean_return(20), note,
+            counters.mean_return(20), note, due,
         )  # fmt: skip
 
     def close(self) -> None:
@@ -200,7 +200,7 @@ class Run:
                 self.tally = None
             counters.wall_seconds += time.monotonic() - clock[0]
             counters.cpu_seconds += time.process_time() - clock[1]
-            progress(self.status("learning"))
+            progress(self.status("pretraining", due=updates))
             if interruption.signal is not None:
                 self.save()
                 raise Interrupted(0, interruption.signal)
@@ -209,12 +209,12 @@ class Run:
     def _learn_what_is_due(self, progress: Progress, interruption: Interruption) -> None:
         """Gradient steps, until there have been as many as the steps so far ask for; or until a signal."""
         config, counters, trainee = self.config, self.counters, self.trainee
-        due = trainee.offline_updates + int((counters.steps - config.prefill) / config.steps_per_update)
-        if counters.steps >= config.prefill:
-            due += trainee.first_updates
+        first = trainee.offline_updates + (trainee.first_updates if counters.steps >= config.prefill else 0)
+        due = first + int((counters.steps - config.prefill) / config.steps_per_update)
         while counters.updates < due and trainee.ready(self.ring) and interruption.signal is None:
             self._update(progress)
-            progress(self.status("learning"))
+            if counters.updates <= first:
+                progress(self.status("pretraining", due=first))
 
     def _update(self, progress: Progress) -> None:
         """One gradient step."""

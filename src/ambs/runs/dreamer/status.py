@@ -10,8 +10,8 @@ class Status(NamedTuple):
     """A run at one moment."""
 
     doing: str
-    """"starting", once; then "collecting" before learning begins, "compiling", "learning". Of a run that has all its
-    steps already, "done" is all that is told."""
+    """"starting", once; then "collecting" before learning begins, "compiling", "pretraining" while it learns from what
+    was collected or given, "learning". Of a run that has all its steps already, "done" is all that is told."""
     steps: int
     total: int
     episodes: int
@@ -21,6 +21,8 @@ class Status(NamedTuple):
     """The mean over the last twenty episodes."""
     note: str = ""
     """What has happened just now and is said once."""
+    due: int = 0
+    """While pretraining, the updates that there will be before the agent acts."""
 
 
 # Told at every step of the vector; it must not take long.

@@ -1,0 +1,36 @@
+"""Updates on the random steps before the agent acts: how many, when, and what an interruption leaves of them."""
+
+import os
+import signal
+
+import pytest
+
+from ambs import AmbsError
+from ambs.runs.dreamer import Interrupted, train
+from tests.runs.dreamer.small import NO_TIME, rows, small
+from tests.runs.dreamer.test_resume import assert_same_arrays
+
+
+def test_they_are_made_once_when_the_random_steps_are_over_and_survive_an_interruption(tmp_path):
+    config = small(steps=200, pretrain=7)
+    told = []
+    summary = train(config, tmp_path / "whole", told.append)
+    assert summary["updates"] == 7 + (200 - 64) // 8
+    pretraining = [status for status in told if status.doing == "pretraining"]
+    assert [(status.steps, status.updates, status.due) for status in pretraining] == [(64, n, 7) for n in range(1, 8)]
+    assert rows(tmp_path / "whole", "metrics")[0]["updates"] == 7
+
+    def third(status):
+        if status.doing == "pretraining" and status.updates == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(Interrupted, match="interrupted at step 64"):
+        train(config, tmp_path / "parts", third)
+    again = train(config, tmp_path / "parts")
+    assert {**again, **NO_TIME} == {**summary, **NO_TIME}
+    assert_same_arrays(tmp_path / "parts", tmp_path / "whole")
+
+
+def test_fewer_than_none_are_refused():
+    with pytest.raises(AmbsError, match="pretrain is -1"):
+        small(pretrain=-1)
