@@ -31,8 +31,14 @@ class Stream(eqx.Module):
             )
         )  # fmt: skip
 
-    def __call__(self, features: Float[Array, " inputs"], key: PRNGKeyArray | None) -> Float[Array, " outputs"]:
-        first, second = (None, None) if key is None else jax.random.split(key)
+    @property
+    def draws(self) -> int:
+        return self.hidden.draws + self.out.draws
+
+    def __call__(
+        self, features: Float[Array, " inputs"], noise: Float[Array, " draws"] | None
+    ) -> Float[Array, " outputs"]:
+        first, second = (None, None) if noise is None else (noise[: self.hidden.draws], noise[self.hidden.draws :])
         return self.out(jax.nn.relu(self.hidden(features, first)), second)
 
 
@@ -53,7 +59,12 @@ class RainbowNet(eqx.Module):
         self.value = Stream(self.torso.features, self.atoms, config, key=third) if config.has("dueling") else None
 
     def __call__(self, frames: Array, key: PRNGKeyArray | None) -> Float[Array, "actions atoms"]:
-        first, second = (None, None) if key is None else jax.random.split(key)
+        """With the noise of `key`, the same for a batch that it is mapped over; without any, if there is none."""
+        first = second = None
+        if key is not None:
+            # All at once: a layer at a time takes several times as long to compile.
+            noise = jax.random.normal(key, (self.advantage.draws + (0 if self.value is None else self.value.draws),))
+            first, second = noise[: self.advantage.draws], noise[self.advantage.draws :]
         features = self.torso(frames)
         advantage = self.advantage(features, first).reshape(self.actions, self.atoms)
         return advantage if self.value is None else dueling(self.value(features, second), advantage)

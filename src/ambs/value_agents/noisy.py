@@ -32,13 +32,20 @@ class NoisyLinear(eqx.Module):
         self.weight_noise = jnp.full((inputs, outputs), noise * reach)
         self.bias_noise = jnp.full((outputs,), noise * reach)
 
-    def __call__(self, x: Float[Array, " inputs"], key: PRNGKeyArray | None) -> Float[Array, " outputs"]:
-        """With the noise of `key`; without any, if there is none. Noise that is the same for a batch is drawn once."""
-        if key is None:
+    @property
+    def draws(self) -> int:
+        """How many numbers its noise is made of."""
+        return sum(self.weight.shape)
+
+    def __call__(self, x: Float[Array, " inputs"], noise: Float[Array, " draws"] | None) -> Float[Array, " outputs"]:
+        """With the normal numbers ε_in and ε_out, one after the other; without noise, if there are none.
+
+        Noise that is the same for a batch makes noisy weights once.
+        """
+        if noise is None:
             return x @ self.weight + self.bias
-        first, second = jax.random.split(key)
-        into = _scaled(jax.random.normal(first, self.weight.shape[:1]))
-        out = _scaled(jax.random.normal(second, self.bias.shape))
+        scaled = jnp.sign(noise) * jnp.sqrt(jnp.abs(noise))
+        into, out = scaled[: len(self.weight)], scaled[len(self.weight) :]
         weight = self.weight + self.weight_noise * jnp.outer(into, out)
         return x @ weight + self.bias + self.bias_noise * out
 
@@ -51,9 +58,9 @@ class QuietLinear(eqx.Module):
     def __init__(self, inputs: int, outputs: int, *, key: PRNGKeyArray) -> None:
         self.linear = Linear(inputs, outputs, key=key)
 
-    def __call__(self, x: Float[Array, " inputs"], key: PRNGKeyArray | None) -> Float[Array, " outputs"]:
+    @property
+    def draws(self) -> int:
+        return 0
+
+    def __call__(self, x: Float[Array, " inputs"], noise: Float[Array, " draws"] | None) -> Float[Array, " outputs"]:
         return self.linear(x)
-
-
-def _scaled(noise: Float[Array, " size"]) -> Float[Array, " size"]:
-    return jnp.sign(noise) * jnp.sqrt(jnp.abs(noise))

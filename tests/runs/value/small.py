@@ -14,13 +14,13 @@ LEARNER = ValueConfig(
     quantiles=QuantileConfig(8, 8, 8),
 )  # fmt: skip
 SMALL = ValueRunConfig(
-    steps=300, envs=2, workers="inline", batch=4, update_every=4, target_every=40, capacity=160, prefill=40,
+    steps=300, envs=2, workers="inline", batch=4, update_every=4, target_every=40, capacity=230, prefill=40,
     log_every=40, checkpoint_every=60, tensorboard=False, learner=LEARNER,
 )  # fmt: skip
 
 # The same for the command line, without steps, folder and agent.
 FLAGS = [
-    "--envs", "2", "--workers", "inline", "--batch", "4", "--target-every", "40", "--capacity", "160",
+    "--envs", "2", "--workers", "inline", "--batch", "4", "--target-every", "40", "--capacity", "230",
     "--prefill", "40", "--log-every", "40", "--checkpoint-every", "60", "--no-tensorboard", "--units", "16",
 ]  # fmt: skip
 
