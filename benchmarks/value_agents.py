@@ -109,8 +109,8 @@ def main() -> None:
     for agent in AGENTS:
         row = answer[agent]
         print(
-            f"{agent} in {options.env}: {row['gradient_steps_per_s']:.0f} gradient steps/s (with acting; the sum tree is "
-            f"{row['sum_tree_share_of_gradient_step']:.1%} of one), {row['loop_steps_per_s']:.0f} steps/s, "
+            f"{agent} in {options.env}: {row['gradient_steps_per_s']:.0f} gradient steps/s (with acting; the sum tree "
+            f"is {row['sum_tree_share_of_gradient_step']:.1%} of one), {row['loop_steps_per_s']:.0f} steps/s, "
             f"×{row['loop_over_env']:.1f} the time of the environment alone ({row['env_steps_per_s']:.0f} steps/s)"
         )
     if options.json:
