@@ -31,8 +31,8 @@ def late_returns(patch, probe, path, agent, **learner):
     ("probe", "agent", "learner", "least"),
     [
         # The first action pays three steps later.
-        (Delayed, "rainbow", {}, 0.85),
-        # The cue is four frames back: with a stack it is known, without one it is a guess.
+        (Delayed, "rainbow", {"stack": 4}, 0.85),
+        # The cue is four frames back: with a stack it is known, without one it is a guess. Compiled once for both.
         (Remembered, "rainbow", {"stack": 4}, 0.8),
         (Dependent, "rainbow", {"without": COMPONENTS}, 0.9),
         (Dependent, "iqn", {}, 0.9),

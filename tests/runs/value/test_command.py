@@ -2,13 +2,17 @@
 
 import json
 
+import numpy as np
 import pytest
+from gymnasium import spaces
 
+from ambs import AmbsError
 from ambs.commands.train import Train
 from ambs.commands.train_dreamer import DreamerOptions
 from ambs.commands.train_value import ValueOptions, configuration
 from ambs.runs.storage import read_config
 from ambs.runs.value.config import ATARI_OPTIONS, preset
+from ambs.runs.value.trainee import require_supported
 from tests.runs.value.small import FLAGS
 
 
@@ -51,7 +55,6 @@ def test_a_run_and_its_evaluation(run_ambs, tmp_path):
         (["--agent", "rainbow", "--learning-rate", "0"], "the learning rate is 0"),
         (["Pendulum-v1", "--agent", "rainbow"], "rainbow chooses among Discrete ones; take the agent dreamer"),
         (["Blackjack-v1", "--agent", "iqn"], "the observation is Tuple"),
-        (["tests.envs.foreign_worlds:Pond-labels-cost-v0", "--agent", "iqn"], "the observation is a Dict of"),
         (["conveyorr", "--agent", "iqn"], "did you mean conveyor"),
     ],
 )
@@ -62,6 +65,12 @@ def test_mistakes_are_one_sentence_and_leave_nothing(run_ambs, tmp_path, argumen
     assert err.splitlines()[-1].startswith("error: ")
     assert words in err
     assert not (tmp_path / "run").exists()
+
+
+def test_a_dictionary_of_observations_is_refused():
+    space = spaces.Dict({"place": spaces.Box(-1, 1, (2,), np.float32), "evening": spaces.Discrete(2)})
+    with pytest.raises(AmbsError, match=r"^the observation is a Dict of .*place.*, and iqn sees one array"):
+        require_supported("iqn", space, spaces.Discrete(3))
 
 
 def test_presets():
