@@ -12,6 +12,7 @@ from ambs.commands.train_ambs import AmbsOptions
 from ambs.commands.train_dreamer import DreamerOptions, train_dreamer
 from ambs.commands.train_lag import LagOptions
 from ambs.commands.train_tabular import TabularOptions, train_tabular
+from ambs.commands.train_value import ValueOptions, train_value
 from ambs.errors import AmbsError
 
 
@@ -30,21 +31,25 @@ class Train:
     would follow; where the formula is too likely to be broken, the safe policy acts instead.
 
     lag: dreamer with an augmented-Lagrangian penalty on what its policy costs, the paper's baseline; no shield.
+
+    rainbow, iqn: learn values of actions without a model, to compare with. They take the options of dreamer that make
+    sense for them, and refuse the others.
     """
 
     env: tyro.conf.Positional[str] = "conveyor"
     """The world, by a name from `ambs envs`; for tabular conveyor, conveyor-figure1, conveyor-long-belt or
     conveyor-hard, and for the others also any Gymnasium id (my_module:MyEnv-v0)."""
 
-    agent: Literal["tabular", "dreamer", "ambs", "lag"] = "tabular"
+    agent: Literal["tabular", "dreamer", "ambs", "lag", "rainbow", "iqn"] = "tabular"
     """Who learns."""
 
     formula: str | None = None
     """What to keep. For tabular P>=0.9 [ G<=30 !acid ] if not given, and a bare formula such as !acid is taken as that;
-    likewise for ambs, with the environment's own if not given; for dreamer a formula without P and G."""
+    likewise for ambs, with the environment's own if not given; for the others a formula without P and G."""
 
     steps: int | None = None
-    """How many steps to act and learn; 6000 for tabular and 100000 for the others if not given."""
+    """How many steps to act and learn; 6000 for tabular and 100000 for the others if not given (10000000 with
+    the preset paper of rainbow and iqn)."""
 
     test: str | None = None
     """How the shield decides from traces: auto (the ladder for the formula's own threshold), A, B, C or paper; auto if
@@ -54,7 +59,7 @@ class Train:
     """The seed of the world and of the agents."""
 
     run_dir: Annotated[Path | None, tyro.conf.arg(name="run")] = None
-    """The folder to write to; runs/ and the world's name if not given, with agent and seed for dreamer and ambs."""
+    """The folder to write to; runs/ and the world's name if not given, with agent and seed for all but tabular."""
 
     json: Annotated[bool, tyro.conf.arg(name="json")] = False
     """Print the result as one JSON object."""
@@ -63,9 +68,10 @@ class Train:
     dreamer: tyro.conf.OmitArgPrefixes[DreamerOptions] = field(default_factory=DreamerOptions)
     ambs: tyro.conf.OmitArgPrefixes[AmbsOptions] = field(default_factory=AmbsOptions)
     lag: tyro.conf.OmitArgPrefixes[LagOptions] = field(default_factory=LagOptions)
+    value: tyro.conf.OmitArgPrefixes[ValueOptions] = field(default_factory=ValueOptions)
 
     def run(self) -> None:
-        if self.agent in ("dreamer", "lag") and self.test is not None:
+        if self.agent not in ("tabular", "ambs") and self.test is not None:
             raise AmbsError(f"--test is how a shield decides, and the agent {self.agent} has none; add --agent ambs.")
         if self.agent != "tabular":
             _require_none(self.tabular, "tabular", self.agent)
@@ -73,9 +79,13 @@ class Train:
             _require_none(self.ambs, "ambs", self.agent)
         if self.agent != "lag":
             _require_none(self.lag, "lag", self.agent)
+        if self.agent not in ("rainbow", "iqn"):
+            _require_none(self.value, "rainbow", self.agent)
         if self.agent == "tabular":
             _require_none(self.dreamer, "dreamer", self.agent)
             train_tabular(self, self.tabular)
+        elif self.agent in ("rainbow", "iqn"):
+            train_value(self, self.dreamer, self.value)
         else:
             own = self.ambs if self.agent == "ambs" else self.lag if self.agent == "lag" else None
             train_dreamer(self, self.dreamer, own)

@@ -7,6 +7,7 @@ import json
 import re
 import sys
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ambs.commands.train import Train
     from ambs.runs.dreamer import RunConfig
     from ambs.runs.dreamer.config import StartConfig
+    from ambs.runs.trainee import Settings
 
 
 @dataclass(frozen=True)
@@ -104,14 +106,21 @@ class DreamerOptions:
 def train_dreamer(command: Train, options: DreamerOptions, own: AmbsOptions | LagOptions | None) -> None:
     """With options of their `own`, the agents ambs and lag."""
     # Slow to import, and the other commands do without.
-    from ambs.runs.devices import keep_compiled
-    from ambs.runs.dreamer import Interrupted, train
+    from ambs.runs.dreamer import train
 
     config = configuration(command, options)
     if isinstance(own, AmbsOptions):
         config = shielded(config, command, own)
     elif own is not None:
         config = constrained(config, own, paper=options.preset == "paper")
+    conduct(train, config, command)
+
+
+def conduct(train: Callable[..., dict[str, Any]], config: Settings, command: Train) -> None:
+    """Trains as `config` says, and shows the run while it runs and what came of it."""
+    from ambs.runs.devices import keep_compiled
+    from ambs.runs.dreamer import Interrupted
+
     keep_compiled()
     folder = command.run_dir or Path("runs") / f"{re.sub(r'[/:]', '-', config.env)}-{config.agent}-s{config.seed}"
     with warnings.catch_warnings():
@@ -145,16 +154,16 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
             optimiser = dataclasses.replace(getattr(learner, name), learning_rate=rate)
             learner = dataclasses.replace(learner, **{name: optimiser})
     learner = dataclasses.replace(
-        learner, behaviour=dataclasses.replace(learner.behaviour, **_given(options, "entropy", "discount", "horizon"))
+        learner, behaviour=dataclasses.replace(learner.behaviour, **given(options, "entropy", "discount", "horizon"))
     )
     names = [field.name for field in dataclasses.fields(RunConfig)]
-    flat = _given(options, *(name for name in names if hasattr(options, name) and name != "workers"))
-    own = _given(command, "formula", "steps")
+    flat = given(options, *(name for name in names if hasattr(options, name) and name != "workers"))
+    own = given(command, "formula", "steps")
     if options.preset == "paper":
         flat = PAPER | flat
     return RunConfig(
-        env=command.env, env_options=_env_options(options.option), seed=command.seed,
-        workers=_workers(options.workers), learner=learner, start=_start(options), **own, **flat,
+        env=command.env, env_options=env_options(options.option), seed=command.seed,
+        workers=workers(options.workers), learner=learner, start=_start(options), **own, **flat,
     )  # fmt: skip
 
 
@@ -168,12 +177,14 @@ def _start(options: DreamerOptions) -> StartConfig | None:
     return StartConfig(str(options.start_from), options.offline_updates or 0)
 
 
-def _given(options: Any, *names: str) -> dict[str, Any]:
+def given(options: Any, *names: str) -> dict[str, Any]:
+    """Of these options those that were given."""
     values = {name: getattr(options, name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _env_options(given: tuple[str, ...]) -> dict[str, Any]:
+def env_options(given: tuple[str, ...]) -> dict[str, Any]:
+    """What the environment is to be made with."""
     options: dict[str, Any] = {}
     for one in given:
         name, equals, text = one.partition("=")
@@ -188,7 +199,8 @@ def _env_options(given: tuple[str, ...]) -> dict[str, Any]:
     return options
 
 
-def _workers(given: str | None) -> int | str:
+def workers(given: str | None) -> int | str:
+    """As `make_vec` takes it."""
     if given in (None, "auto", "inline"):
         return given or "auto"
     if not given.isdecimal() or int(given) < 1:
@@ -203,7 +215,8 @@ def _say(message: Warning | str, *_: Any) -> None:
 
 def _report(summary: dict[str, Any], folder: Path) -> None:
     out = console()
-    out.print(f"{summary['env']}, {summary['size']}, {summary['steps']:,} steps, seed {summary['seed']}", markup=False)
+    who = summary.get("size", summary["agent"])
+    out.print(f"{summary['env']}, {who}, {summary['steps']:,} steps, seed {summary['seed']}", markup=False)
     table = Table("", "")
     for key, words in (
         ("episodes", "episodes"),

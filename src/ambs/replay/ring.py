@@ -17,7 +17,7 @@ computes. Where the environments are stepped in between, acting waits for the we
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -158,8 +158,13 @@ class Ring:
         self, lanes: Int[np.ndarray, " batch"], starts: Int[np.ndarray, " batch"], length: int
     ) -> dict[str, np.ndarray]:
         """The sequences that begin at those rows of those lanes."""
-        slots = (starts[:, None] + np.arange(length)) % self._slots
-        return self._columns.read(self._index(lanes[:, None], slots))
+        return self.rows(lanes[:, None], starts[:, None] + np.arange(length))
+
+    def rows(
+        self, lanes: Int[np.ndarray, "*#n"], rows: Int[np.ndarray, "*#n"], keys: Collection[str] | None = None
+    ) -> dict[str, np.ndarray]:
+        """Single rows of lanes, in the shape that both are broadcast to; of some keys, or of all."""
+        return self._columns.read(self._index(lanes, rows % self._slots), keys)
 
     def since(self, mark: str, key: str, lane: int) -> np.ndarray | None:
         """What is under `key` from the last row of a lane where `mark` is true; None if no row of it is."""

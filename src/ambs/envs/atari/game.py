@@ -48,6 +48,7 @@ class AtariGame(gymnasium.Env[Any, Any]):
         sticky: The probability that a frame repeats the action before.
         frame_skip: How many frames a step has.
         size: Height and width of the observation, in pixels.
+        grey: Whether it is without colour: one channel rather than three.
         full_actions: All 18 actions, or only those that the game tells apart.
         noops: At most so many frames without an action after a reset.
         max_frames: After so many frames the episode is truncated.
@@ -65,6 +66,7 @@ class AtariGame(gymnasium.Env[Any, Any]):
         sticky: Any = 0.25,
         frame_skip: Any = 4,
         size: Any = 64,
+        grey: bool = False,
         full_actions: bool = True,
         noops: Any = 30,
         max_frames: Any = 108_000,
@@ -78,6 +80,7 @@ class AtariGame(gymnasium.Env[Any, Any]):
         self._sticky = probability("sticky", sticky, closed=True)
         self._frame_skip = positive_integer("frame_skip", frame_skip)
         self._size = positive_integer("size", size)
+        channels = 1 if grey else 3
         self._noops = noops
         self._max_frames = positive_integer("max_frames", max_frames)
         self._labels = self.game.labeller.labels
@@ -89,11 +92,12 @@ class AtariGame(gymnasium.Env[Any, Any]):
         actions = self.ale.getLegalActionSet() if full_actions else self.ale.getMinimalActionSet()
         self._actions = [int(action.value) for action in actions]
         self.action_space = gymnasium.spaces.Discrete(len(self._actions))
-        self.observation_space = gymnasium.spaces.Box(0, 255, (self._size, self._size, 3), np.uint8)
+        self.observation_space = gymnasium.spaces.Box(0, 255, (self._size, self._size, channels), np.uint8)
         # The emulator writes into these, and a memoryview is read byte by byte far quicker than an array.
         self._ram = np.zeros(self.ale.getRAMSize(), np.uint8)
         self._bytes = self._ram.data
-        self._screens = np.zeros((2, *self.ale.getScreenDims(), 3), np.uint8)
+        self._screens = np.zeros((2, *self.ale.getScreenDims(), channels), np.uint8)
+        self._take = self.ale.getScreenGrayscale if grey else self.ale.getScreenRGB
         self._saved_screen: UInt8[np.ndarray, "210 160 3"] | None = None
         self._held = NOOP
         self._frames = 0
@@ -113,7 +117,7 @@ class AtariGame(gymnasium.Env[Any, Any]):
         self._held, self._frames, self._over = NOOP, 0, False
         self._seen = self._look(None)
         self._saved_screen = None
-        self.ale.getScreenRGB(self._screens[0])
+        self._watch(0)
         return self._observation(1), self._info([self._labels(self._seen, self._seen)])
 
     def step(self, action: int | np.integer) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -174,7 +178,7 @@ class AtariGame(gymnasium.Env[Any, Any]):
             frames.append(self._labels(was, self._seen))
             self._over = self.ale.game_over()
             if watch and (self._over or index >= self._frame_skip - 2):
-                self.ale.getScreenRGB(self._screens[screens])
+                self._watch(screens)
                 screens += 1
             if self._over:
                 break
@@ -192,10 +196,17 @@ class AtariGame(gymnasium.Env[Any, Any]):
         }
         return {"labels": labels, "cost": max(self._costs[frame] for frame in frames)}
 
-    def _observation(self, screens: int) -> UInt8[np.ndarray, "size size 3"]:
+    def _watch(self, screen: int) -> None:
+        """Keeps the frame as the observation is to show it."""
+        picture = self._screens[screen]
+        self._take(picture if picture.shape[-1] == 3 else picture[..., 0])
+
+    def _observation(self, screens: int) -> UInt8[np.ndarray, "size size channels"]:
         if screens == 2:
             np.maximum(self._screens[0], self._screens[1], out=self._screens[0])
-        return cv2.resize(self._screens[0], (self._size, self._size), interpolation=cv2.INTER_AREA)
+        picture = cv2.resize(self._screens[0], (self._size, self._size), interpolation=cv2.INTER_AREA)
+        # OpenCV drops a single channel.
+        return picture.reshape(self._size, self._size, -1)
 
     def _screen(self) -> UInt8[np.ndarray, "210 160 3"]:
         """The last frame. The emulator has none to show after it was restored, until it emulates another."""

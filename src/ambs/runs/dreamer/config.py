@@ -119,7 +119,7 @@ class RunConfig:
             raise AmbsError(f"pretrain is {self.pretrain}, and has to be at least 0.")
         if not 0 <= self.seed < 2**32:
             raise AmbsError(f"the seed is {self.seed}, and has to be from 0 to 2^32 - 1.")
-        _require_options(self.env_options)
+        require_options(self.env_options)
         _require_learnable(self.learner)
         if self.shield is not None:
             _require_shieldable(self.learner, self.shield)
@@ -150,7 +150,7 @@ class RunConfig:
         return self.batch * self.length / self.train_ratio
 
 
-def _require_options(options: dict[str, Any]) -> None:
+def require_options(options: dict[str, Any]) -> None:
     if "formula" in options:
         raise AmbsError("the formula is no option of the environment but of the run; give it as formula, or --formula.")
     for name, value in options.items():

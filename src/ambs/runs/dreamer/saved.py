@@ -68,7 +68,7 @@ def read(path: Path) -> Saved:
         parts_of(observed), codec.size, config.learner, discrete=codec.discrete, key=jax.random.key(0),
     )  # fmt: skip
     needed = _ACTING if config.shield is None else _ACTING + _SHIELDING
-    checkpoint = _last_good(path / "checkpoints", {"learner": _only(learner, needed)})
+    checkpoint = last_good(path / "checkpoints", {"learner": only(learner, needed)})
     if checkpoint is None:
         raise AmbsError(f"the run {path} has no good checkpoint yet; wait for its first, or train it for longer.")
     return Saved(config, checkpoint.step, checkpoint.tree["learner"], observed, acted)
@@ -91,11 +91,22 @@ def env_options(config: Settings) -> dict[str, Any]:
 
 def config_of(path: Path) -> RunConfig:
     """The configuration that the run in `path` was started with."""
+    agent = agent_of(path)
+    if agent not in ("dreamer", "ambs"):
+        raise AmbsError(f"{path} is a run of the {agent} agent, and cannot be loaded.")
+    return rebuilt(RunConfig, values_of(path), f"{path / 'config.json'}")
+
+
+def agent_of(path: Path) -> str:
+    """What the agent of the run in `path` is called."""
     if not (path / "config.json").exists() and (path / "summary.json").exists():
-        _require_dreamer(path, "tabular")
-    values = read_config(path)
-    _require_dreamer(path, values.pop("agent", "dreamer"))
-    return rebuilt(RunConfig, values, f"{path / 'config.json'}")
+        return "tabular"
+    return str(read_config(path).get("agent", "dreamer"))
+
+
+def values_of(path: Path) -> dict[str, Any]:
+    """Its configuration as it was saved."""
+    return {name: value for name, value in read_config(path).items() if name != "agent"}
 
 
 def rebuilt(kind: type[Any], values: Mapping[str, Any], where: str) -> Any:
@@ -123,19 +134,15 @@ def _value(hint: Any, value: Any, where: str) -> Any:
     return value
 
 
-def _require_dreamer(path: Path, agent: Any) -> None:
-    if agent not in ("dreamer", "ambs"):
-        raise AmbsError(f"{path} is a run of the {agent} agent; only those of dreamer and ambs can be loaded.")
-
-
-def _only(tree: Any, prefixes: tuple[str, ...]) -> Any:
+def only(tree: Any, prefixes: tuple[str, ...]) -> Any:
     """The leaves whose names begin so; the others are left out."""
     return jax.tree_util.tree_map_with_path(
         lambda path, leaf: leaf if jax.tree_util.keystr(path).startswith(prefixes) else None, tree
     )
 
 
-def _last_good(folder: Path, like: Any) -> Checkpoint | None:
+def last_good(folder: Path, like: Any) -> Checkpoint | None:
+    """What is like `like` of the newest good checkpoint in `folder`, while another process may write others."""
     for _ in range(_ATTEMPTS - 1):
         with contextlib.suppress(FileNotFoundError):
             return load(folder, like, part=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -14,22 +13,9 @@ from ambs.agents.backup import Backup
 from ambs.agents.player import ActionCodec, Memory, act, nothing_yet
 from ambs.agents.shielding import ShieldConfig, act_shielded
 from ambs.errors import AmbsError
-from ambs.runs.dreamer.saved import Saved, make_env, read
+from ambs.runs.dreamer.saved import Saved, make_env
 from ambs.runs.evaluate.observed import observed
 from ambs.types import Decision
-
-
-def load(run: Any, *, seed: Any = 0, shield: bool = True) -> SavedAgent:
-    """The agent of the run in the folder `run`, as of its last good checkpoint; also while it is being trained.
-
-    Args:
-        run: The folder, as `ambs train --run` was given it.
-        seed: Of the actions that are drawn; deterministic ones need none.
-        shield: Whether an agent that was trained with a shield keeps it; without, its task policy acts alone.
-    """
-    if not isinstance(run, str | Path):
-        raise AmbsError(f"the run is {run!r}, and has to be the folder of one.")
-    return SavedAgent(read(Path(run)), seed=seed, shield=shield)
 
 
 class SavedAgent:
@@ -54,6 +40,10 @@ class SavedAgent:
         self.observation_space, self.action_space = saved.observation_space, saved.action_space
         self._codec = ActionCodec(saved.action_space)
         self._key = jax.random.key(checked_seed(seed))
+
+    def again(self, seed: Any) -> SavedAgent:
+        """The same agent, with random numbers of its own."""
+        return SavedAgent(self.saved, seed=seed, shield=self.shielded)
 
     def make_env(self, **options: Any) -> gymnasium.Env[Any, Any]:
         """An environment as the agent was trained in, its formula too; `options` as `ambs.make` takes them."""
@@ -98,7 +88,7 @@ class SavedAgent:
         self, observation: Any, state: Any, episode_start: Any, deterministic: bool
     ) -> tuple[Any, Memory, Decision | None]:
         parts, rows, alone = observed(observation, self.observation_space)
-        first = jnp.asarray(_flags(episode_start, rows) | (state is None))
+        first = jnp.asarray(flags(episode_start, rows) | (state is None))
         memory = self._fresh(rows) if state is None else _checked_memory(state, rows)
         seen = {key: jnp.asarray(value) for key, value in parts.items()}
         learner, key, decision = self.saved.learner, jax.random.key(0), None
@@ -129,7 +119,7 @@ def checked_seed(seed: Any) -> int:
     return int(seed)
 
 
-def _flags(episode_start: Any, rows: int) -> np.ndarray:
+def flags(episode_start: Any, rows: int) -> np.ndarray:
     """Where episodes begin, a row each."""
     flags = np.asarray(False if episode_start is None else episode_start)
     # 0 and 1 are bools too in Stable-Baselines3's examples: np.ones((n,)), with floats.

@@ -12,7 +12,8 @@ from ambs.envs.vector import make_vec
 from ambs.envs.vector.seeds import env_seed
 from ambs.errors import AmbsError, positive_integer
 from ambs.runs.dreamer.saved import maker_of
-from ambs.runs.evaluate.agent import SavedAgent, checked_seed
+from ambs.runs.evaluate.agent import checked_seed
+from ambs.runs.evaluate.loading import LoadedAgent
 from ambs.runs.evaluate.play import Played, play, quotas
 from ambs.verify.statistics import mean_interval, observed
 
@@ -26,7 +27,7 @@ Progress = Callable[[Played], None]
 class Evaluation:
     """Episodes of one agent under one seed, in the order of their environments."""
 
-    agent: SavedAgent
+    agent: LoadedAgent
     seed: int
     deterministic: bool
     envs: int
@@ -76,7 +77,7 @@ class Evaluation:
 
 
 def evaluate(
-    agent: SavedAgent,
+    agent: LoadedAgent,
     *,
     episodes: Any = 10,
     envs: Any = 8,
@@ -100,7 +101,7 @@ def evaluate(
     config, seed = agent.config, checked_seed(seed)
     if seed == config.seed:
         raise AmbsError(f"the seed is {seed}, with which the run was trained; evaluate it with another.")
-    player = SavedAgent(agent.saved, seed=seed, shield=agent.shielded)
+    player = agent.again(seed)
     quota = quotas(episodes, min(envs, episodes))
     played = []
     with make_vec(maker_of(config), len(quota), seed=seed, workers=workers) as vec:

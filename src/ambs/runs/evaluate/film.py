@@ -14,8 +14,8 @@ import ambs
 from ambs.envs.catalogue import listed
 from ambs.envs.scripted import Policy, action_names
 from ambs.errors import AmbsError
-from ambs.runs.evaluate.agent import SavedAgent
 from ambs.runs.evaluate.evaluate import Evaluation
+from ambs.runs.evaluate.loading import LoadedAgent
 from ambs.runs.evaluate.play import Played
 from ambs.runs.watch.moments import Moment, moments
 from ambs.runs.watch.panel import Panel
@@ -54,7 +54,7 @@ def replayed(evaluation: Evaluation, episodes: int) -> Iterator[Moment]:
         env.close()
 
 
-def require_filmable(agent: SavedAgent, path: Path) -> None:
+def require_filmable(agent: LoadedAgent, path: Path) -> None:
     """Says what would keep a film from being made, before hours of play."""
     if path.suffix.lower() != ".mp4":
         raise AmbsError(f"--video is {path}, and has to end in .mp4.")
@@ -65,7 +65,7 @@ def require_filmable(agent: SavedAgent, path: Path) -> None:
         raise AmbsError(f"{agent.config.env} draws no picture, so it cannot be filmed; leave out --video.")
 
 
-def _psi(agent: SavedAgent) -> str:
+def _psi(agent: LoadedAgent) -> str:
     """What has to hold; an environment of the user's own may say so by its cost alone."""
     if agent.config.formula is not None:
         return str(ambs.parse(agent.config.formula))

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ambs.envs.vector import VectorEnv
 from ambs.runs.dreamer.counters import Counters, Episode, Scorer
-from ambs.runs.evaluate.agent import SavedAgent
+from ambs.runs.evaluate.loading import LoadedAgent
 
 
 @dataclass(frozen=True)
@@ -34,13 +35,14 @@ def quotas(episodes: int, envs: int) -> list[int]:
     return [episodes // envs + (env < episodes % envs) for env in range(envs)]
 
 
-def play(agent: SavedAgent, vec: VectorEnv, quota: list[int], *, deterministic: bool) -> Iterator[Played]:
+def play(agent: LoadedAgent, vec: VectorEnv, quota: list[int], *, deterministic: bool) -> Iterator[Played]:
     """The episodes as they end. An environment that has played its share goes on, and is not counted."""
     left = list(quota)
     scorer, counters = Scorer(vec.num_envs), Counters()
     actions: list[list[np.ndarray]] = [[] for _ in quota]
     overrides = np.zeros(len(quota), int)
-    batch, memory = vec.reset(), None
+    batch = vec.reset()
+    memory: Any = None
     while any(left):
         if agent.shielded:
             action, memory, decision = agent.decide(batch.obs, memory, batch.is_first, deterministic)
