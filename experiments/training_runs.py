@@ -119,6 +119,7 @@ def run(plan: Plan, seed: int, core: int, folder: Path) -> dict:
     metrics = rows(folder / "metrics.jsonl")
     return {
         "command": " ".join(["ambs", *told]),
+        "config": json.loads((folder / "config.json").read_text(encoding="utf-8")),
         "summary": json.loads(out),
         "curve": Curves.of(folder, plan.steps).as_json(),
         "losses": thinned(metrics, "loss/"),

@@ -20,15 +20,18 @@ from ambs.errors import AmbsError
 class Train:
     """Train an agent.
 
-    tabular, the default: AMBS in a conveyor world, with its shield and, to compare, without. The agent counts its own
-    model, plans a task and a backup policy on it, and asks the shield before every action. Leaves summary.json
-    (settings and numbers), metrics.json (every 100 steps) and training.png in the run folder.
+    ambs, the default: learns a world model in any environment, a task policy and a safe policy in its imagination, and
+    safety critics. Before every action it imagines what would follow; where the formula is too likely to be broken, the
+    safe policy acts instead. The same command with the same --run goes on with a run that was stopped;
+    docs/run-folder.md says what is in the folder.
 
-    dreamer: learns a world model in any environment, and a policy in its imagination. The same command with the same
-    --run goes on with a run that was stopped; docs/run-folder.md says what is in the folder.
+    Without a world, an example of minutes: the conveyor from images, compared with the same agent without a shield.
 
-    ambs: the same with a shield. It also learns a safe policy and safety critics, and before every action imagines what
-    would follow; where the formula is too likely to be broken, the safe policy acts instead.
+    dreamer: the same without a shield and what it needs.
+
+    tabular: AMBS in a conveyor world, with its shield and, to compare, without. The agent counts its own model, plans a
+    task and a backup policy on it, and asks the shield before every action. Leaves summary.json (settings and numbers),
+    metrics.json (every 100 steps) and training.png in the run folder.
 
     lag: dreamer with an augmented-Lagrangian penalty on what its policy costs, the paper's baseline; no shield.
 
@@ -36,11 +39,11 @@ class Train:
     sense for them, and refuse the others.
     """
 
-    env: tyro.conf.Positional[str] = "conveyor"
-    """The world, by a name from `ambs envs`; for tabular conveyor, conveyor-figure1, conveyor-long-belt or
+    env: tyro.conf.Positional[str | None] = None
+    """The world, by a name from `ambs envs`; conveyor if not given, and from images. For tabular conveyor, conveyor-figure1, conveyor-long-belt or
     conveyor-hard, and for the others also any Gymnasium id (my_module:MyEnv-v0)."""
 
-    agent: Literal["tabular", "dreamer", "ambs", "lag", "rainbow", "iqn"] = "tabular"
+    agent: Literal["tabular", "dreamer", "ambs", "lag", "rainbow", "iqn"] = "ambs"
     """Who learns."""
 
     formula: str | None = None
@@ -48,8 +51,8 @@ class Train:
     likewise for ambs, with the environment's own if not given; for the others a formula without P and G."""
 
     steps: int | None = None
-    """How many steps to act and learn; 6000 for tabular and 100000 for the others if not given (10000000 with
-    the preset paper of rainbow and iqn)."""
+    """How many steps to act and learn; 6000 for tabular and 100000 for the others if not given (20000 without a world,
+    10000000 with the preset paper of rainbow and iqn)."""
 
     test: str | None = None
     """How the shield decides from traces: auto (the ladder for the formula's own threshold), A, B, C or paper; auto if
