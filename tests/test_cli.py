@@ -119,17 +119,23 @@ def test_mistakes_in_files_name_the_place(run_ambs, tmp_path, transitions, label
         (["bounds", "--epsilon", "nan"], ["epsilon", "nan"]),
         (["tests", "--p0", "0.1", "--delta", "0"], ["delta is 0"]),
         (["tests", "--delta", "0.1"], ["--p0"]),
-        (["train", "--seed", "-1"], ["seed is -1"]),
-        (["train", "--seed", "99999999999999999999"], ["seed", "2^32"]),
-        (["train", "--steps", "150"], ["150", "multiple of 100"]),
-        (["train", "--formula", "P>=0.99 [ G<=30 !acid ]", "--test", "A"], ["tolerates only 0.01"]),
-        (["train", "--steps", "0"], ["number of steps is 0"]),
-        (["train", "--formula", "P>=0.9 [ G<=0 !acid ]"], ["at least 1 ahead"]),
-        (["train", "--formula", "P>=0.9 [ F !acid ]"], ["no step bound"]),
-        (["train", "--formula", "!lava"], ['no atom "lava"', '"acid"']),
-        (["train", "--test", "Z"], ['no test "Z"']),
-        (["train", "conveyorr"], ["conveyorr", "did you mean conveyor"]),
-        (["train", "--map", "nowhere.txt"], ["nowhere.txt"]),
+        (["train", "--agent", "tabular", "--seed", "-1"], ["seed is -1"]),
+        (["train", "--agent", "tabular", "--seed", "99999999999999999999"], ["seed", "2^32"]),
+        (["train", "--agent", "tabular", "--steps", "150"], ["150", "multiple of 100"]),
+        (
+            ["train", "--agent", "tabular", "--formula", "P>=0.99 [ G<=30 !acid ]", "--test", "A"],
+            ["tolerates only 0.01"],
+        ),
+            ["train", "--agent", "tabular", "--formula", "P>=0.99 [ G<=30 !acid ]", "--test", "A"],
+            ["tolerates only 0.01"],
+        ),
+        (["train", "--agent", "tabular", "--steps", "0"], ["number of steps is 0"]),
+        (["train", "--agent", "tabular", "--formula", "P>=0.9 [ G<=0 !acid ]"], ["at least 1 ahead"]),
+        (["train", "--agent", "tabular", "--formula", "P>=0.9 [ F !acid ]"], ["no step bound"]),
+        (["train", "--agent", "tabular", "--formula", "!lava"], ['no atom "lava"', '"acid"']),
+        (["train", "--agent", "tabular", "--test", "Z"], ['no test "Z"']),
+        (["train", "conveyorr", "--agent", "tabular"], ["conveyorr", "did you mean conveyor"]),
+        (["train", "--agent", "tabular", "--map", "nowhere.txt"], ["nowhere.txt"]),
         (["tests", "--p0", "1e-300"], ["p0", "10^9"]),
         (["tests", "--p0", "1"], ["p0 is 1"]),
         (["tests", "--mu", "1.2"], ["mu", "1.2"]),
@@ -193,7 +199,7 @@ def test_tests_as_json(run_ambs):
 
 def test_train_leaves_a_figure_and_numbers(run_ambs, tmp_path):
     settings = ["--steps", "300", "--explore-steps", "200", "--seed", "3"]
-    code, out, err = run_ambs("train", "--run", tmp_path / "run", *settings, "--json")
+    code, out, err = run_ambs("train", "--agent", "tabular", "--run", tmp_path / "run", *settings, "--json")
     assert (code, err) == (0, "")
     summary = json.loads(out)
     assert json.loads((tmp_path / "run" / "summary.json").read_text()) == summary
@@ -222,7 +228,7 @@ def test_train_leaves_a_figure_and_numbers(run_ambs, tmp_path):
 def test_a_map_of_ones_own(run_ambs, tmp_path, drawing, words):
     (tmp_path / "my.map").write_text(drawing)
     arguments = ["--map", tmp_path / "my.map", "--run", tmp_path / "run", "--steps", "100", "--json"]
-    code, out, err = run_ambs("train", *arguments)
+    code, out, err = run_ambs("train", "--agent", "tabular", *arguments)
     if words is None:
         assert (code, err) == (0, "")
         assert json.loads(out)["env"].endswith("my.map")
@@ -236,7 +242,7 @@ def test_a_map_of_ones_own(run_ambs, tmp_path, drawing, words):
 
 def test_a_folder_that_cannot_be_written_is_named(run_ambs, tmp_path):
     (tmp_path / "file").write_text("")
-    code, _, err = run_ambs("train", "--run", tmp_path / "file" / "run")
+    code, _, err = run_ambs("train", "--agent", "tabular", "--run", tmp_path / "file" / "run")
     assert code == 2
     assert "file" in err
     assert "Traceback" not in err

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,6 +14,9 @@ from ambs.commands.train_lag import LagOptions
 from ambs.commands.train_tabular import TabularOptions, train_tabular
 from ambs.commands.train_value import ValueOptions, train_value
 from ambs.errors import AmbsError
+
+# Of the example.
+STEPS, PRETRAIN = 20_000, 600
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,9 @@ class Train:
     """
 
     env: tyro.conf.Positional[str | None] = None
-    """The world, by a name from `ambs envs`; conveyor if not given, and from images. For tabular conveyor, conveyor-figure1, conveyor-long-belt or
-    conveyor-hard, and for the others also any Gymnasium id (my_module:MyEnv-v0)."""
+    """The world, by a name from `ambs envs`; conveyor if not given, and from images. For tabular conveyor,
+    conveyor-figure1, conveyor-long-belt or conveyor-hard, and for the others also any Gymnasium id
+    (my_module:MyEnv-v0)."""
 
     agent: Literal["tabular", "dreamer", "ambs", "lag", "rainbow", "iqn"] = "ambs"
     """Who learns."""
@@ -73,7 +77,16 @@ class Train:
     lag: tyro.conf.OmitArgPrefixes[LagOptions] = field(default_factory=LagOptions)
     value: tyro.conf.OmitArgPrefixes[ValueOptions] = field(default_factory=ValueOptions)
 
+    @property
+    def world(self) -> str:
+        """The world, once it is known which."""
+        assert self.env is not None
+        return self.env
+
     def run(self) -> None:
+        with_a_world(self)._run()
+
+    def _run(self) -> None:
         if self.agent not in ("tabular", "ambs") and self.test is not None:
             raise AmbsError(f"--test is how a shield decides, and the agent {self.agent} has none; add --agent ambs.")
         if self.agent != "tabular":
@@ -92,6 +105,20 @@ class Train:
         else:
             own = self.ambs if self.agent == "ambs" else self.lag if self.agent == "lag" else None
             train_dreamer(self, self.dreamer, own)
+
+
+def with_a_world(command: Train) -> Train:
+    """Without a world, the conveyor; for agents that learn from what they see from images, an example of minutes."""
+    if command.env is not None:
+        return command
+    if command.agent == "tabular":
+        return replace(command, env="conveyor")
+    given = command.dreamer
+    if not any(option.startswith("observation=") for option in given.option):
+        given = replace(given, option=("observation=image", *given.option))
+    if given.pretrain is None and command.agent in ("ambs", "dreamer", "lag"):
+        given = replace(given, pretrain=PRETRAIN)
+    return replace(command, env="conveyor", steps=STEPS if command.steps is None else command.steps, dreamer=given)
 
 
 def _require_none(options: Any, theirs: str, agent: str) -> None:

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
-from rich.table import Table
 
-from ambs.commands.output import console, print_json, short
 from ambs.commands.train_ambs import AmbsOptions, shielded
 from ambs.commands.train_lag import LagOptions, constrained
 from ambs.commands.train_progress import display
+from ambs.commands.train_report import report
 from ambs.errors import AmbsError
 
 if TYPE_CHECKING:
@@ -131,10 +130,7 @@ def conduct(train: Callable[..., dict[str, Any]], config: Settings, command: Tra
         except Interrupted as stop:
             print(stop, file=sys.stderr)
             raise SystemExit(128 + stop.signal) from stop
-    if command.json:
-        print_json(summary)
-    else:
-        _report(summary, folder)
+    report(summary, folder, quiet=command.json)
 
 
 def configuration(command: Train, options: DreamerOptions) -> RunConfig:
@@ -162,7 +158,7 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
     if options.preset == "paper":
         flat = PAPER | flat
     return RunConfig(
-        env=command.env, env_options=env_options(options.option), seed=command.seed,
+        env=command.world, env_options=env_options(options.option), seed=command.seed,
         workers=workers(options.workers), learner=learner, start=_start(options), **own, **flat,
     )  # fmt: skip
 
@@ -211,26 +207,3 @@ def workers(given: str | None) -> int | str:
 def _say(message: Warning | str, *_: Any) -> None:
     """A warning as a sentence; where in our code it arose says nothing to a user."""
     print(f"warning: {message}", file=sys.stderr)
-
-
-def _report(summary: dict[str, Any], folder: Path) -> None:
-    out = console()
-    who = summary.get("size", summary["agent"])
-    out.print(f"{summary['env']}, {who}, {summary['steps']:,} steps, seed {summary['seed']}", markup=False)
-    table = Table("", "")
-    for key, words in (
-        ("episodes", "episodes"),
-        ("final_return", "return, mean of the last 100 episodes"),
-        ("best_return", "best return"),
-        ("violations", "violations"),
-        ("violations_per_1000_steps", "violations in 1,000 steps"),
-        ("override_rate", "share of actions overridden"),
-        ("wall_seconds", "seconds"),
-    ):
-        if key not in summary:
-            continue
-        table.add_row(words, short(summary[key]))
-    out.print(table)
-    out.print(
-        f"numbers  {folder / 'summary.json'}, {folder / 'metrics.jsonl'}, {folder / 'scores.jsonl'}", markup=False
-    )

@@ -40,15 +40,15 @@ def train_tabular(command: Train, options: TabularOptions) -> None:
     given: dict[str, Any] = {"formula": command.formula, "steps": command.steps, "test": command.test}
     given |= {"explore_steps": options.explore_steps, "seed": command.seed}
     settings = Settings(**{name: value for name, value in given.items() if value is not None})
-    env = open_world(command.env, options.map, settings.config.safe)
+    env = open_world(command.world, options.map, settings.config.safe)
     # What is wrong with seed or test is said here, before a bar is drawn or a folder made.
     agents = settings.agents(env)
     best_safe = Truth.of(conveyor(env), settings.config.safe).most(safe=True)
-    folder = command.run_dir or Path("runs") / (options.map.stem if options.map else command.env)
+    folder = command.run_dir or Path("runs") / (options.map.stem if options.map else command.world)
     folder.mkdir(parents=True, exist_ok=True)
     with _bars(quiet=command.json) as bars:
         training = train(env, agents, settings, lambda steps, name: _shown(bars, steps, name, settings.steps))
-    picture, world = folder / "training.png", str(options.map or command.env)
+    picture, world = folder / "training.png", str(options.map or command.world)
     draw(training, conveyor(env), f"{world}     {settings.config.bound}", best_safe, picture)
     summary = {
         "env": world,

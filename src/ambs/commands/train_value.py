@@ -55,7 +55,7 @@ def configuration(command: Train, shared: DreamerOptions, options: ValueOptions)
     from ambs.runs.value import ValueRunConfig, preset
 
     _require_shared(shared, command.agent)
-    config = preset(command.agent, command.env, shared.preset)
+    config = preset(command.agent, command.world, shared.preset)
     learner = dataclasses.replace(
         config.learner, without=options.without, **given(shared, "discount"),
         **given(options, "units", "stack", "most_value"),
