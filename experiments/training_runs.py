@@ -48,7 +48,9 @@ class Plan:
 
 # The defaults of the command; they were chosen on data of random play and on seeds from 100 on.
 GRIDS = ("--workers", "inline")
-PIXELS = (*GRIDS, "--option", "observation=image", "--pretrain", "600")
+PIXELS = (*GRIDS, "--option", "observation=image")
+# So that there is a model for the shield from its first step on; for all agents that are compared.
+PRETRAINED = (*PIXELS, "--pretrain", "600")
 CRITERIA = ("recover", "sound", "paper", "rollout", "latent")
 # What each part of the shield is good for, on the conveyor from images: one option changed at a time, beside the
 # criteria as they are. `rollout` and `latent` have no critic; `first` matters only where the task policy goes on.
@@ -78,16 +80,16 @@ SUITES = {
     ],
     "atari": [Plan("seaquest", 20_000, ("--size", "tiny", "--capacity", "100000", "--workers", "inline"))],
     "shielded-conveyor": [
-        Plan("conveyor", 40_000, PIXELS, "conveyor-pixels"),
+        Plan("conveyor", 40_000, PRETRAINED, "conveyor-pretrained"),
         *(
-            Plan("conveyor", 40_000, (*PIXELS, "--criterion", criterion), f"conveyor-{criterion}", "ambs")
+            Plan("conveyor", 40_000, (*PRETRAINED, "--criterion", criterion), f"conveyor-{criterion}", "ambs")
             for criterion in CRITERIA
         ),
     ],
     "ablations": [
-        Plan("conveyor", 40_000, PIXELS, "conveyor-pixels"),
+        Plan("conveyor", 40_000, PRETRAINED, "conveyor-pretrained"),
         *(
-            Plan("conveyor", 40_000, (*PIXELS, *options), f"conveyor-{name}", "ambs")
+            Plan("conveyor", 40_000, (*PRETRAINED, *options), f"conveyor-{name}", "ambs")
             for name, options in [*((each, ("--criterion", each)) for each in CRITERIA), *ABLATIONS.items()]
         ),
     ],

@@ -1,6 +1,6 @@
 """The run that `ambs train` compares its example with: keeps one result of `experiments.training_runs` in the package.
 
-python -m experiments.training_runs conveyor --only conveyor-pixels --seeds 0
+python -m experiments.training_runs shielded-conveyor --only conveyor-pretrained --seeds 0
 python -m experiments.twin
 """
 
@@ -12,7 +12,7 @@ from ambs.files import write_text
 from ambs.runs.twin import FILE
 from experiments.training_runs import ROOT
 
-RESULT = ROOT / "results" / "dreamer" / "conveyor-pixels-s0.json"
+RESULT = ROOT / "results" / "dreamer" / "conveyor-pretrained-s0.json"
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ from ambs.errors import AmbsError, probability
 from ambs.logic import syntax
 from ambs.shield import CostCriterion, Fixed, Ladder, LookaheadShield, StatTest, TailedCriterion
 from ambs.shield.fitting import DELTA
+from ambs.shield.together import decide_together
 from ambs.types import Decision
 from ambs.world_model.events import VIOLATION, Events
 from ambs.world_model.rssm import State, without_gradient
@@ -158,9 +159,7 @@ def decide(
     """Of all environments at once; the fields of the decision have a row each."""
     shield = shield_of(learner, config, horizon, look_ahead)
     keys = jax.random.split(key, len(proposed))
-    return jax.vmap(lambda state, proposed, key: shield(state, proposed, key=key))(
-        without_gradient(state), proposed, keys
-    )
+    return decide_together(shield, without_gradient(state), proposed, keys)
 
 
 class StateShield(LookaheadShield):

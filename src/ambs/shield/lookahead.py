@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from math import gcd
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.errors import AmbsError, FormulaError, ModelError, positive_integer, probability
 from ambs.logic import parse, syntax
@@ -25,6 +23,7 @@ from ambs.shield.fitting import (
     require_test,
 )
 from ambs.shield.imagine import imagine
+from ambs.shield.rounds import Course, Rounds
 from ambs.shield.stat_tests import Ladder, StatTest
 from ambs.shield.stat_tests.interval import interval_table
 from ambs.types import Action, Decision, Model, Policy, Prediction, State
@@ -143,6 +142,22 @@ class LookaheadShield(eqx.Module):
         judge = jax.random.fold_in(key, self.criterion.steps)
         return self.criterion(trajectory, key=judge), jnp.any(jnp.isnan(trajectory.predictions.cont))
 
+    def draw(self, rounds: Rounds, course: Course, state: State, proposed: Action, key: PRNGKeyArray) -> Course:
+        """One round more."""
+        keys = jax.random.split(jax.random.fold_in(key, course.drawn), rounds.unit)
+        satisfied, lost = jax.vmap(lambda key: self.trace(state, proposed, key))(keys)
+        return Course(course.drawn + 1, course.violations + jnp.sum(~satisfied), course.broken | jnp.any(lost))
+
+    def judge(self, rounds: Rounds, course: Course, state: State, proposed: Action, key: PRNGKeyArray) -> Decision:
+        """What is played, and why, once that is decided."""
+        overridden = rounds.refused(course)
+        backup = self.backup.sample(state, key=key)
+        action = jax.tree.map(lambda mine, theirs: jnp.where(overridden, mine, theirs), backup, proposed)
+        traces, at = course.drawn * rounds.unit, (rounds.look(course), course.violations)
+        found = (1 - course.violations / traces, self._low[at], self._high[at])
+        estimate, low, high = (jnp.where(course.broken, jnp.nan, each) for each in found)
+        return Decision(action, overridden, estimate, low, high, traces)
+
 
 class _Watched(eqx.Module):
     """The model, with NaN anywhere in what it is given and gives told through `cont`.
@@ -178,42 +193,14 @@ def _has_nan(tree: Any) -> Bool[Array, ""]:
 
 @eqx.filter_jit
 def _decide(shield: LookaheadShield, state: State, proposed: Action, key: PRNGKeyArray) -> Decision:
-    """The test as a loop over equal batches: the greatest that fits between all looks.
+    """The test as a loop of rounds.
 
     A loop, not one branch a look, because under vmap a branch would be computed for all environments anyway, while
     a loop ends when all are decided.
     """
-    looks = shield.test.looks
-    unit = gcd(*looks.samples)
-    rounds = looks.samples[-1] // unit
-    # Boundaries by round; between looks nothing is decided.
-    at = np.array(looks.samples) // unit
-    accept, reject = np.full(rounds + 1, -1), np.full(rounds + 1, looks.samples[-1] + 1)
-    accept[at], reject[at] = looks.accept, looks.reject
-    look_of_round = np.searchsorted(at, np.arange(rounds + 1))
-    accept_at, reject_at = jnp.asarray(accept), jnp.asarray(reject)
+    rounds = Rounds(shield.test)
     backup_key, traces_key = jax.random.split(key)
-
-    def undecided(carry: tuple[Int[Array, ""], Int[Array, ""], Bool[Array, ""]]) -> Bool[Array, ""]:
-        drawn, violations, _ = carry
-        return (violations > accept_at[drawn]) & (violations < reject_at[drawn])
-
-    def draw(
-        carry: tuple[Int[Array, ""], Int[Array, ""], Bool[Array, ""]],
-    ) -> tuple[Int[Array, ""], Int[Array, ""], Bool[Array, ""]]:
-        drawn, violations, broken = carry
-        keys = jax.random.split(jax.random.fold_in(traces_key, drawn), unit)
-        satisfied, lost = jax.vmap(lambda key: shield.trace(state, proposed, key))(keys)
-        return drawn + 1, violations + jnp.sum(~satisfied), broken | jnp.any(lost)
-
-    start = (jnp.asarray(0), jnp.asarray(0), jnp.asarray(False))
-    drawn, violations, broken = jax.lax.while_loop(undecided, draw, start)
-    # What a broken model says is not believed: fail safe.
-    overridden = (violations > accept_at[drawn]) | broken
-    backup = shield.backup.sample(state, key=backup_key)
-    action = jax.tree.map(lambda mine, theirs: jnp.where(overridden, mine, theirs), backup, proposed)
-    traces = drawn * unit
-    look = jnp.asarray(look_of_round)[drawn]
-    found = (1 - violations / traces, shield._low[look, violations], shield._high[look, violations])
-    estimate, low, high = (jnp.where(broken, jnp.nan, each) for each in found)
-    return Decision(action, overridden, estimate, low, high, traces)
+    course = jax.lax.while_loop(
+        rounds.undecided, lambda course: shield.draw(rounds, course, state, proposed, traces_key), Course.start()
+    )
+    return shield.judge(rounds, course, state, proposed, backup_key)

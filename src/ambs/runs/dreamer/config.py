@@ -41,10 +41,10 @@ def cpu_learner(name: str = "nano") -> LearnerConfig:
     With the paper's weight of entropy, policies settled on the first thing that paid, before the model knew others.
     """
     step = OptimiserConfig(3e-4, 1e-5, 100.0)
-    world_model = OptimiserConfig(2e-3, 1e-8, 1000.0, second_decay=0.99)
+    world_model = OptimiserConfig(2e-3, 1e-8, 1000.0)
     return LearnerConfig(
         size=name, world_model=world_model, actor=step, critic=step, starts=128,
-        pictures=30.0, events=30.0, ahead=3.0, steps_ahead=3, behaviour=BehaviourConfig(entropy=3e-3),
+        pictures=30.0, events=30.0, ahead=1.0, behaviour=BehaviourConfig(entropy=3e-3),
     )  # fmt: skip
 
 

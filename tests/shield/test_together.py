@@ -1,0 +1,36 @@
+"""Decisions made together are those made one by one; only the traces of those that are made are not drawn again."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import ambs
+from ambs.shield.together import decide_together
+
+# A state a hazard: from surely safe to surely not, with doubtful ones between.
+HAZARDS = [0.0, 0.002, 0.01, 0.02, 0.03, 0.05, 0.3, 1.0]
+ACID = len(HAZARDS)
+BACKUP = ambs.TabularPolicy.greedy([1] * (ACID + 1), 2)
+TASK = ambs.TabularPolicy.greedy([0] * (ACID + 1), 2)
+
+
+def model():
+    kernel = np.zeros((ACID + 1, 2, ACID + 1))
+    for state, hazard in enumerate(HAZARDS):
+        kernel[state, 0, [state, ACID]] = 1 - hazard, hazard
+        kernel[state, 1, state] = 1
+    kernel[ACID, :, ACID] = 1
+    return ambs.TabularModel(kernel, labels={"acid": np.arange(ACID + 1) == ACID})
+
+
+@pytest.mark.parametrize("envs", [1, 3, 8])
+@pytest.mark.parametrize("test", [ambs.Ladder.level("A"), ambs.Fixed(64, 1), ambs.Fixed(128, 2, batch=32)])
+def test_they_are_the_same(envs, test):
+    shield = ambs.LookaheadShield(model(), TASK, BACKUP, "P>=0.9 [ G<=5 !acid ]", test)
+    states, proposed = jnp.arange(envs)[::-1], jnp.zeros(envs, int)
+    for seed in range(10):
+        keys = jax.random.split(jax.random.key(seed), envs)
+        alone = jax.vmap(lambda state, action, key: shield(state, action, key=key))(states, proposed, keys)
+        together = decide_together(shield, states, proposed, keys)
+        jax.tree.map(np.testing.assert_array_equal, together, alone)
