@@ -54,7 +54,9 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
         kind.require(config, vec)
         if isinstance(make, Foreign) and make.note is not None:
             warnings.warn(make.note, stacklevel=2)
-        folder = stack.enter_context(RunFolder.open(path, _options(config), may_change=MAY_CHANGE | kind.may_change))
+        folder = stack.enter_context(
+            RunFolder.open(path, saved_options(config), may_change=MAY_CHANGE | kind.may_change)
+        )
         manifest = _last_checkpoint(folder)
         counters = Counters(**manifest["extra"]["counters"]) if manifest else Counters()
         note = _note(folder, counters.steps, config.steps)
@@ -70,7 +72,7 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
         return _summarise(kind, config, run.counters, path)
 
 
-def _options(config: Settings) -> dict[str, Any]:
+def saved_options(config: Settings) -> dict[str, Any]:
     """The configuration as it is saved; without what older runs do not have, where it is as it was then."""
     options = {"agent": config.agent, **dataclasses.asdict(cast(Any, config))}
     added = "env_options devices start shield.when learner.safety.penalty learner.lagrangian"
