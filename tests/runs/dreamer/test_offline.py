@@ -115,11 +115,11 @@ def test_each_lane_gets_a_piece_and_a_full_replay_the_last_ones(tmp_path):
 
 def a_run(path, config, steps=30):
     """A run folder with a replay and nothing else: what another run starts from."""
-    from ambs.runs.dreamer.training import _options
+    from ambs.runs.dreamer.training import saved_options
 
     env = ambs.make(config.env)
     shapes = stored_in(env.observation_space, env.action_space)
-    with RunFolder.open(path, _options(config)):
+    with RunFolder.open(path, saved_options(config)):
         made = Ring.open(path / "replay", shapes, 2 * steps, 2)
         for step in range(2 * steps):
             rows = {key: np.full((2, *shape), step % 2, dtype) for key, (shape, dtype) in shapes.items()}
