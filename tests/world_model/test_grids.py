@@ -26,15 +26,15 @@ def test_the_same_neighbours_look_the_same_anywhere():
 
 
 def test_a_grid_beside_a_vector():
-    parts = [Part("board", "grid", (3, 8, 9)), Part("number", "vector", (2,))]
+    parts = [Part("board", "grid", (5, 9, 3)), Part("number", "vector", (2,))]
     keys = jax.random.split(jax.random.key(0))
     encoder = Encoder(parts, depth=2, units=5, layers=1, key=keys[0])
     decoder = Decoder(7, parts, depth=2, units=5, layers=1, key=keys[1])
-    raw = {"board": jnp.zeros((4, 3, 8, 9), jnp.int8).at[:, 1, 6, 7].set(1), "number": jnp.zeros((4, 2))}
+    raw = {"board": jnp.zeros((4, 5, 9, 3), jnp.int8).at[:, 4, 7, 1].set(1), "number": jnp.zeros((4, 2))}
     seen = {part.key: part.prepare(raw[part.key]) for part in parts}
-    # Channels first, as the environment gives them, are last for the networks.
-    assert seen["board"].shape == (4, 8, 9, 3)
-    assert seen["board"][0, 6, 7].tolist() == [0, 1, 0]
+    # Channels are last, however few rows there are.
+    assert seen["board"].shape == (4, 5, 9, 3)
+    assert seen["board"][0, 4, 7].tolist() == [0, 1, 0]
     assert encoder(seen).shape == (4, encoder.embedding) == (4, 10)
     guess = decoder(jnp.ones((4, 7)))
     assert guess["board"].shape == seen["board"].shape

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+import ambs
 from ambs.errors import AmbsError
 from ambs.world_model.parts import Part, parts_of
 
@@ -42,6 +43,8 @@ def test_bytes_in_a_plane_are_images(space, image):
         (spaces.MultiBinary((8, 9)), "grid", 72),
         (spaces.MultiBinary((8, 65)), "binary", 520),
         (spaces.MultiBinary((3, 2)), "binary", 6),
+        (spaces.MultiBinary((3, 9)), "binary", 27),
+        (spaces.MultiBinary((4, 9, 2)), "grid", 72),
         (spaces.Discrete(7), "binary", 7),
         (spaces.Box(-1, 1, (4,), np.float32), "vector", 4),
     ],
@@ -49,6 +52,15 @@ def test_bytes_in_a_plane_are_images(space, image):
 def test_everything_else_is_a_grid_or_flat(space, kind, size):
     (part,) = parts_of(space)
     assert (part.kind, part.size) == (kind, size)
+
+
+@pytest.mark.parametrize("name", ["conveyor", "conveyor-figure1", "conveyor-long-belt", "conveyor-hard"])
+def test_the_cells_of_a_conveyor_lie_as_on_its_map(name):
+    """Its rows are few, and are rows all the same."""
+    env = ambs.make(name)
+    (part,) = parts_of(env.observation_space)
+    layout = env.unwrapped.layout
+    assert (part.kind, part.image[:2]) == ("grid", (layout.height, layout.width))
 
 
 def test_a_dictionary_has_a_part_a_key():

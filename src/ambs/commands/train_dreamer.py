@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DreamerOptions:
-    """Only for the agents dreamer and ambs."""
+    """For all agents but tabular; what is said of values that are not given is of the agents with a world model."""
 
     option: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME=VALUE")] = ()
     """An option of the environment, e.g. observation=image; may be given several times."""
@@ -87,7 +87,7 @@ class DreamerOptions:
     """Gradient steps on them before the first step in the environment; 0 if not given."""
 
     pretrain: int | None = None
-    """Gradient steps on those before the agent begins to act; 0 if not given."""
+    """Gradient steps on the random steps before the agent begins to act; 0 if not given, and 600 without a world."""
 
     log_every: int | None = None
     """Steps between rows of metrics; 1000 if not given."""

@@ -63,7 +63,8 @@ class SumTree:
             last = BRANCH - 1 - np.argmax(children[:, ::-1] > 0, axis=1)
             child = np.where(beyond.any(axis=1), beyond.argmax(axis=1), last)
             row = np.arange(len(share))
-            left = left - (ends[row, child] - children[row, child])
+            # Rounding may leave a little less than nothing, which would be found in a child that is 0.
+            left = np.maximum(left - (ends[row, child] - children[row, child]), 0.0)
             index = index * BRANCH + child
         return index
 

@@ -1,12 +1,11 @@
 """What an observation is made of, from its Gymnasium space: images, grids of zeros and ones, vectors.
 
     image     a Box of bytes with sides of 8 to 256 pixels    /255, image network, squared error
-    grid      an array of such sides of zeros and ones         convolution and MLP, cross-entropy
+    grid      an array of zeros and ones, sides of 4 to 64     convolution and MLP, cross-entropy
     binary    any other array whose values are 0 or 1          flattened, MLP, cross-entropy
     vector    any other array of numbers                       flattened, symlog, MLP, squared error
 
-Images and grids are [rows, columns], [rows, columns, channels] or, with less than 8 channels, [channels, rows,
-columns].
+Images and grids are [rows, columns] or [rows, columns, channels]; images of less than 8 channels may have them first.
 
 A Discrete is a binary vector with a single one. A Dict has a part a key; anything else is the one part "".
 """
@@ -28,8 +27,8 @@ from ambs.errors import AmbsError
 from ambs.world_model.numbers import symexp, symlog
 
 LEAST_SIDE, MOST_SIDE = 8, 256
-# A grid is looked at cell by cell; from here on that costs more than it helps.
-MOST_CELLS = 64
+# A grid is looked at cell by cell; beyond this that costs more than it helps.
+LEAST_CELLS, MOST_CELLS = 4, 64
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,8 @@ class Part:
 
     @property
     def _channels_first(self) -> bool:
-        # No image has so few rows.
-        return len(self.shape) == 3 and self.shape[0] < LEAST_SIDE
+        # No image has so few rows; a grid may.
+        return self.kind == "image" and len(self.shape) == 3 and self.shape[0] < LEAST_SIDE
 
     def prepare(self, raw: Array) -> Float[Array, "..."]:
         """Raw numbers to what the encoder reads and the decoder is to give back, time and batch in front."""
@@ -111,7 +110,8 @@ def _part(key: str, space: spaces.Space[Any]) -> Part:
 
 
 def _bits(key: str, shape: tuple[int, ...]) -> Part:
-    return Part(key, "grid" if _is_plane(shape) and max(shape) <= MOST_CELLS else "binary", shape)
+    is_grid = len(shape) in (2, 3) and min(shape[:2]) >= LEAST_CELLS and max(shape) <= MOST_CELLS
+    return Part(key, "grid" if is_grid else "binary", shape)
 
 
 def _goes_to(most: int, space: spaces.Box) -> bool:

@@ -1,5 +1,6 @@
 """Updates on the random steps before the agent acts: how many, when, and what an interruption leaves of them."""
 
+import json
 import os
 import signal
 
@@ -34,3 +35,29 @@ def test_they_are_made_once_when_the_random_steps_are_over_and_survive_an_interr
 def test_fewer_than_none_are_refused():
     with pytest.raises(AmbsError, match="pretrain is -1"):
         small(pretrain=-1)
+
+
+def test_a_second_interruption_of_the_same_updates(tmp_path):
+    """The rest is learned before anything else happens; and a row that was due comes after it."""
+    config = small(steps=120, pretrain=7)
+    summary = train(config, tmp_path / "whole")
+    for at in (2, 5):
+
+        def stop(status, at=at):
+            if status.doing == "pretraining" and status.updates == at:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        with pytest.raises(Interrupted, match="interrupted at step 64"):
+            train(config, tmp_path / "parts", stop)
+    assert {**train(config, tmp_path / "parts"), **NO_TIME} == {**summary, **NO_TIME}
+    assert rows(tmp_path / "parts", "metrics") == rows(tmp_path / "whole", "metrics")
+    assert_same_arrays(tmp_path / "parts", tmp_path / "whole")
+
+
+def test_a_run_of_before_there_was_such_an_option_goes_on(tmp_path):
+    """What it lacks is what it would be if not given."""
+    train(small(steps=80), tmp_path)
+    saved = json.loads((tmp_path / "config.json").read_text())
+    assert "pretrain" not in saved
+    assert "second_decay" not in saved["learner"]["world_model"]
+    assert train(small(steps=100), tmp_path)["steps"] == 100

@@ -2,9 +2,9 @@
 
     A'_t = A_t (1 - α σ(k (J_t - γ^T C))),    J_t = c(s_{t+1}) + γ cont(s_{t+1}) J_{t+1},    J_H = V^C(s_H)
 
-J is the discounted cost of the rest of the trace, beyond H by the safety critics, and γ^T C what the paper's shield
-would refuse it for: a counter-example is a trace that costs more. σ with k = 10 is a soft "more than"; no gradient
-passes it.
+J is the discounted cost of the rest of the trace, beyond H by the safety critics, and γ^T C what the authors' code
+refuses it for (the paper says γ^(T-1) C): a counter-example is a trace that costs more. σ with k = 10 is a soft "more
+than"; no gradient passes it.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ def penalty_critic(
 ) -> Penalised:  # fmt: skip
     critics, config = judges.critics, judges.critics.config
     cost, safe = jax.lax.map(lambda row: (judges.cost(row), judges.safe(row)), imagined.features[1:])
-    returns = critics.lesson(imagined.features, cost, goes_on(safe, imagined.cont), lesson.weight).target
+    counted = goes_on(safe, imagined.cont) if critics.bounded else imagined.cont
+    returns = critics.lesson(imagined.features, cost, counted, lesson.weight).target
     value = jax.lax.stop_gradient(jax.lax.map(critics.value, imagined.features[:-1]))
     scale = scale.update(jax.lax.stop_gradient(returns), config.scale_decay)
     dearer = (returns - value) / scale(config.scale_limit)

@@ -117,6 +117,11 @@ class RunConfig:
         _require_positive("train_ratio", self.train_ratio)
         if self.pretrain < 0:
             raise AmbsError(f"pretrain is {self.pretrain}, and has to be at least 0.")
+        if self.learner.ahead > 0 and not 1 <= self.learner.steps_ahead < self.length:
+            raise AmbsError(
+                f"events are to be foreseen {self.learner.steps_ahead} steps ahead in sequences of {self.length}, and "
+                "it has to be at least 1 and less than their length."
+            )
         if not 0 <= self.seed < 2**32:
             raise AmbsError(f"the seed is {self.seed}, and has to be from 0 to 2^32 - 1.")
         require_options(self.env_options)

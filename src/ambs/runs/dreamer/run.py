@@ -79,32 +79,41 @@ class Run:
         """Runs to the end; or to a signal, and then it is `Interrupted` after a last checkpoint."""
         config, counters = self.config, self.counters
         self._learn_offline(progress, interruption)
-        # Of what was due when it was interrupted, the rest.
-        self._learn_what_is_due(progress, interruption)
-        clock, row_began = (time.monotonic(), time.process_time()), (time.monotonic(), counters.steps)
+        self._clock, self._row_began = (time.monotonic(), time.process_time()), (time.monotonic(), counters.steps)
+        if counters.updates < self._due_updates():
+            # A signal came between the updates of a step.
+            self._finish_step(counters.steps - config.envs, progress, interruption)
         while counters.steps < config.steps:
             before = counters.steps
             self._step()
-            self._learn_what_is_due(progress, interruption)
-            now = time.monotonic(), time.process_time()
-            counters.wall_seconds += now[0] - clock[0]
-            counters.cpu_seconds += now[1] - clock[1]
-            clock = now
-            if _due(before, counters.steps, config.log_every):
-                self._report(row_began)
-                self.tally = None
-                self.trainee.end_row()
-                row_began = (time.monotonic(), counters.steps)
-            if _due(before, counters.steps, self.checkpoint_every):
-                self.save()
-            progress(self.status("learning" if self._compiled else "collecting"))
-            if interruption.signal is not None and counters.steps < config.steps:
-                self.save()
-                raise Interrupted(counters.steps, interruption.signal)
-        if row_began[1] < counters.steps:
+            self._finish_step(before, progress, interruption)
+        if self._row_began[1] < counters.steps:
             # The sums are kept: a run that is given more steps goes on with its row.
-            self._report(row_began)
+            self._report(self._row_began)
         self.save()
+
+    def _finish_step(self, before: int, progress: Progress, interruption: Interruption) -> None:
+        """What follows a step: updates, a row of metrics, a checkpoint; or after a signal a checkpoint and an end."""
+        config, counters = self.config, self.counters
+        self._learn_what_is_due(progress, interruption)
+        now = time.monotonic(), time.process_time()
+        counters.wall_seconds += now[0] - self._clock[0]
+        counters.cpu_seconds += now[1] - self._clock[1]
+        self._clock = now
+        stopped = interruption.signal is not None and counters.steps < config.steps
+        # The row of a step comes after its updates, and those that a signal cut short are not over.
+        whole = counters.updates >= self._due_updates() or not self.trainee.ready(self.ring)
+        if whole and _due(before, counters.steps, config.log_every):
+            self._report(self._row_began)
+            self.tally = None
+            self.trainee.end_row()
+            self._row_began = (time.monotonic(), counters.steps)
+        if stopped or _due(before, counters.steps, self.checkpoint_every):
+            self.save()
+        progress(self.status("learning" if self._compiled else "collecting"))
+        if stopped:
+            assert interruption.signal is not None
+            raise Interrupted(counters.steps, interruption.signal)
 
     def save(self) -> None:
         """A checkpoint; or an error, if what would be saved is broken."""
@@ -206,12 +215,22 @@ class Run:
                 raise Interrupted(0, interruption.signal)
         self.save()
 
+    def _due_updates(self) -> int:
+        """How many gradient steps the steps so far ask for."""
+        config, steps = self.config, self.counters.steps
+        return self._first_updates() + max(0, int((steps - config.prefill) / config.steps_per_update))
+
+    def _first_updates(self) -> int:
+        """Those of them that come before the agent acts."""
+        trainee = self.trainee
+        return trainee.offline_updates + (trainee.first_updates if self.counters.steps >= self.config.prefill else 0)
+
     def _learn_what_is_due(self, progress: Progress, interruption: Interruption) -> None:
         """Gradient steps, until there have been as many as the steps so far ask for; or until a signal."""
-        config, counters, trainee = self.config, self.counters, self.trainee
-        first = trainee.offline_updates + (trainee.first_updates if counters.steps >= config.prefill else 0)
-        due = first + int((counters.steps - config.prefill) / config.steps_per_update)
-        while counters.updates < due and trainee.ready(self.ring) and interruption.signal is None:
+        counters, due, first = self.counters, self._due_updates(), self._first_updates()
+        while counters.updates < due and self.trainee.ready(self.ring):
+            if interruption.signal is not None and counters.steps < self.config.steps:
+                return
             self._update(progress)
             if counters.updates <= first:
                 progress(self.status("pretraining", due=first))

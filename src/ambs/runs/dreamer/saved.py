@@ -92,8 +92,8 @@ def env_options(config: Settings) -> dict[str, Any]:
 def config_of(path: Path) -> RunConfig:
     """The configuration that the run in `path` was started with."""
     agent = agent_of(path)
-    if agent not in ("dreamer", "ambs"):
-        raise AmbsError(f"{path} is a run of the {agent} agent, and cannot be loaded.")
+    if agent not in ("dreamer", "ambs", "lag"):
+        raise AmbsError(f"{path} is a run of the {agent} agent, and has no world model to load.")
     return rebuilt(RunConfig, values_of(path), f"{path / 'config.json'}")
 
 

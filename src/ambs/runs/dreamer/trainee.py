@@ -45,7 +45,8 @@ class DreamerTrainee(Trainee):
 
     # A run whose losses broke can go on with smaller steps; the optimisers' states do not depend on them.
     may_change: ClassVar[frozenset[str]] = frozenset(
-        f"learner.{name}.learning_rate" for name in ("world_model", "actor", "critic")
+        f"learner.{name}.learning_rate"
+        for name in ("world_model", "actor", "critic", "safety.critics", "lagrangian.critics")
     )
 
     def __init__(self, config: RunConfig, vec: VectorEnv, *, key: PRNGKeyArray) -> None:
@@ -72,6 +73,7 @@ class DreamerTrainee(Trainee):
     def require(cls, config: RunConfig, vec: VectorEnv) -> None:
         parts_of(vec.single_observation_space)
         ActionCodec(vec.single_action_space)
+        Placement(config.batch, config.devices)
         if config.shield is not None and config.shield.backup is not None:
             Backup(config.shield.backup, vec.single_action_space)
         if config.shield is not None and config.formula is not None and not satisfiable(config.formula):

@@ -72,15 +72,23 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
         return _summarise(kind, config, run.counters, path)
 
 
+# What older runs do not have, and what it was then.
+_AS_BEFORE: dict[str, Any] = {
+    "env_options": {}, "devices": None, "start": None, "pretrain": 0, "shield.when": None, "learner.steps_ahead": 1,
+    "learner.lagrangian": None, "learner.safety.penalty": None, "learner.safety.safety_discount": True,
+    **{f"learner.{name}.second_decay": 0.999 for name in ("world_model", "actor", "critic", "safety.critics")},
+}  # fmt: skip
+
+
 def saved_options(config: Settings) -> dict[str, Any]:
     """The configuration as it is saved; without what older runs do not have, where it is as it was then."""
     options = {"agent": config.agent, **dataclasses.asdict(cast(Any, config))}
-    added = "env_options devices start shield.when learner.safety.penalty learner.lagrangian"
-    for *groups, name in (option.split(".") for option in added.split()):
+    for option, before in _AS_BEFORE.items():
+        *groups, name = option.split(".")
         within = options
         for group in groups:
             within = within.get(group) or {}
-        if within.get(name, True) in (None, {}):
+        if name in within and within[name] == before:
             del within[name]
     return options
 

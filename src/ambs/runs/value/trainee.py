@@ -65,7 +65,6 @@ class ValueTrainee(Trainee):
         return no_frames(self.space, self.config.learner.stack, self.config.envs)
 
     def start(self, folder: Path, ring: Ring, steps: int) -> None:
-        self._steps = steps
         self.priorities.forget_lost(ring)
 
     def stored(self, ring: Ring) -> None:
@@ -111,12 +110,12 @@ class ValueTrainee(Trainee):
         return {"learner": self.learner, "priorities": self.priorities.tree.leaves}
 
     def as_json(self) -> dict[str, Any]:
-        return {"top_priority": self.priorities.top}
+        return {"top_priority": self.priorities.top, "acted_at": self._steps}
 
     def go_back(self, tree: Mapping[str, Any], extra: Mapping[str, Any]) -> None:
         self.learner = tree["learner"]
         self.priorities.tree.leaves = tree["priorities"]
-        self.priorities.top = extra["top_priority"]
+        self.priorities.top, self._steps = extra["top_priority"], extra["acted_at"]
 
     def _learned_for(self) -> int:
         """Environment steps since learning began."""
