@@ -78,7 +78,8 @@ def test_continuous_actions_go_where_the_signal_rises():
 def test_choices_go_where_the_signal_rises():
     """One step, 1 for action 1: d ln π(1) / d logit_1 = .99·¼ / ½ = .495 in half of the dreams, so -.2475."""
     me = behaviour(PLAIN)
-    gradient, *_, metrics = _gradients(me, along_the_track(1, 4096, jax.random.key(0)))
+    taught = _gradients(me, along_the_track(1, 4096, jax.random.key(0)))
+    gradient, metrics = taught.actor, taught.metrics
     np.testing.assert_allclose(gradient.net.out.bias, [0.2475, -0.2475], atol=0.02)
     assert float(metrics["return"]) == pytest.approx(0.5, abs=0.04)
     after = with_outputs(me, "actor.net", -gradient.net.out.bias)
