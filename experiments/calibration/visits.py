@@ -99,21 +99,21 @@ def windows(visits: Visits, steps: int) -> Int[np.ndarray, "steps envs"]:
     """Of every step what the next `steps` states came to: SAFE, UNSAFE, or UNKNOWN.
 
     Unknown is where no window begins, and where one was cut short: by another policy's action, by a time limit, or by
-    the end of play. An episode that terminates in safety stays safe. Windows that overrides cut are those that the
-    shield believed unsafe, so the ones of shielded play that are left are safer than their kind.
+    the end of play; also where it had been unsafe before that, or only unsafe ones would be known there. An episode
+    that terminates stays as it ended. Windows that overrides cut are those that the shield believed unsafe, so the ones
+    of shielded play that are left are safer than their kind.
     """
     length, envs = visits.violated.shape
     found = np.full((length, envs), UNKNOWN)
     for env in range(envs):
         for begin in np.flatnonzero(visits.opens[:, env]):
+            unsafe = False
             for step in range(begin, min(begin + steps, length)):
                 if step > begin and not visits.follows[step, env]:
                     break
-                if visits.violated[step, env]:
-                    found[begin, env] = UNSAFE
-                    break
+                unsafe |= bool(visits.violated[step, env])
                 if visits.ended[step, env] == TERMINATED or step == begin + steps - 1:
-                    found[begin, env] = SAFE
+                    found[begin, env] = UNSAFE if unsafe else SAFE
                     break
                 if visits.ended[step, env] == TRUNCATED:
                     break

@@ -33,11 +33,13 @@ def test_an_end_that_is_a_violation_is_one():
     assert outcomes(2, 2, violated=[1], ended={1: TERMINATED}) == [UNSAFE, UNSAFE]
 
 
-def test_what_another_policy_did_cuts_a_window_but_not_what_came_before_it():
-    """Step 2 was overridden: no window begins there, the one from 1 is cut, and that from 0 had been broken already."""
+def test_what_another_policy_did_cuts_every_window_that_it_falls_into():
+    """Step 2 was overridden: no window begins there, and those from 0 and 1 are cut, though 0 had been broken already;
+    or of windows that are cut only the broken ones would be known."""
     assert outcomes(3, 6, violated=[0], opens=[0, 1, 3], follows=[0, 1, 3, 4, 5]) == [
-        UNSAFE, UNKNOWN, UNKNOWN, SAFE, UNKNOWN, UNKNOWN,
+        UNKNOWN, UNKNOWN, UNKNOWN, SAFE, UNKNOWN, UNKNOWN,
     ]  # fmt: skip
+    assert outcomes(3, 4, violated=[0], ended={1: TRUNCATED}) == [UNKNOWN] * 4
 
 
 def test_a_probe_begins_where_its_policy_does_not_act_yet():

@@ -70,15 +70,18 @@ def test_nothing_is_known_of_what_never_happens(monkeypatch):
     assert skill.value is None
 
 
-def test_a_violation_closes_every_window_and_t_steps_the_oldest():
+def test_a_window_is_over_after_t_steps_whatever_happened_in_it():
     made = told((0.1, came(0)), (0.2, came(0)), (0.3, came(0)))
-    assert (made.within.count, made.open[0]) == (1, [0.2, 0.3])
+    assert (made.within.count, made.open[0]) == (1, [(0.2, False), (0.3, False)])
     assert made.within.squared == pytest.approx(0.01)
     made.foretell(np.array([0.5]), np.array([0.4]))
     made.see(came(10))
-    assert (made.within.count, made.within.happened, made.open[0]) == (4, 3, [])
-    assert made.within.squared == pytest.approx(0.01 + 0.64 + 0.49 + 0.36)
-    assert (made.next.count, made.next.happened, made.next.squared) == (4, 1, 1.0)
+    assert (made.within.count, made.within.happened, made.open[0]) == (2, 1, [(0.3, True), (0.4, True)])
+    assert made.within.squared == pytest.approx(0.01 + 0.64)
+    made.foretell(np.array([0.5]), np.array([0.6]))
+    made.see(came(0))
+    assert (made.within.count, made.within.happened, made.open[0]) == (3, 2, [(0.4, True), (0.6, False)])
+    assert (made.next.count, made.next.happened, made.next.squared) == (5, 1, 1.25)
 
 
 def test_the_end_of_an_episode_is_safe_and_a_time_limit_tells_nothing():
@@ -86,7 +89,9 @@ def test_the_end_of_an_episode_is_safe_and_a_time_limit_tells_nothing():
     assert (ended.within.count, ended.within.happened) == (2, 0)
     cut = told((0.5, came(0)), (0.5, came(0, last=True)), (0.9, came(10, first=True)), (0.5, came(10)))
     # The reset is no step of anybody's, and its cost nobody's doing.
-    assert (cut.within.count, cut.within.happened, cut.next.count) == (1, 1, 3)
+    assert (cut.within.count, cut.open[0], cut.next.count) == (0, [(0.5, True)], 3)
+    # Nor does a violation shortly before: with it only what happened would count there.
+    assert told((0.5, came(10)), (0.5, came(0, last=True))).within.count == 0
 
 
 def test_the_lesser_skill_has_to_pass_the_bar():
@@ -110,13 +115,13 @@ def test_what_is_saved_comes_back():
 def test_nothing_is_seen_of_what_was_not_foretold():
     made = told((0.1, came(0)))
     made.see(came(10))
-    assert (made.next.count, made.open[0]) == (1, [0.1])
+    assert (made.next.count, made.open[0]) == (1, [(0.1, False)])
 
 
 def test_another_episode_tells_nothing():
     """As when a run is resumed and its episodes could not be played again."""
     made = told((0.1, came(0)), (0.2, came(0, first=True)), (0.3, came(10)))
-    assert (made.within.count, made.next.count) == (1, 2)
+    assert (made.within.count, made.open[0], made.next.count) == (0, [(0.3, True)], 2)
 
 
 def test_no_skill_is_above_1():

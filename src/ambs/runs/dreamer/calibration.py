@@ -58,8 +58,9 @@ class Calibration:
     """Once it has begun, a shield stays: what it refuses is not played, and the forecasts could not be compared."""
     next: Skill = field(default_factory=Skill)
     within: Skill = field(default_factory=Skill)
-    open: dict[int, list[float]] = field(default_factory=dict)
-    """Environment → what was foretold of the T steps from each of its last ones, oldest first, and is not over yet."""
+    open: dict[int, list[tuple[float, bool]]] = field(default_factory=dict)
+    """Environment → what was foretold of the T steps from each of its last ones, oldest first, that are not over yet;
+    and whether it has happened already."""
     told: tuple[list[float], list[float]] | None = None
     """What was foretold of every environment's next step, and of the T from there; None when that was seen."""
 
@@ -80,14 +81,15 @@ class Calibration:
                 continue
             violated = bool(came.cost[env] > 0)
             self.next.add(first[env], violated)
-            lane.append(within[env])
-            if violated or came.is_terminal[env]:
-                self._settle(lane, len(lane), violated)
-            elif came.is_last[env]:
-                # Cut off: what would have followed nobody knows.
-                lane.clear()
+            lane[:] = [(told, happened or violated) for told, happened in [*lane, (within[env], False)]]
+            if came.is_terminal[env]:
+                self._settle(lane, len(lane))
             elif len(lane) == self.look_ahead:
-                self._settle(lane, 1, False)
+                self._settle(lane, 1)
+            if came.is_last[env]:
+                # Cut off: what would have followed nobody knows. Those too in which it has happened already, or only
+                # what happened would count of the end of an episode.
+                lane.clear()
         value = self.value
         self.begun = self.begun or (value is not None and value > self.bar)
 
@@ -108,12 +110,12 @@ class Calibration:
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Self:
         """As it was saved; JSON has only strings for keys."""
-        lanes = {int(env): list(lane) for env, lane in saved["open"].items()}
+        lanes = {int(env): [(told, happened) for told, happened in lane] for env, lane in saved["open"].items()}
         skills = {name: Skill(**saved[name]) for name in ("next", "within")}
         told = None if saved["told"] is None else tuple(saved["told"])
         return cls(**{**saved, "open": lanes, "told": told, **skills})
 
-    def _settle(self, lane: list[float], count: int, violated: bool) -> None:
-        for forecast in lane[:count]:
-            self.within.add(forecast, violated)
+    def _settle(self, lane: list[tuple[float, bool]], count: int) -> None:
+        for forecast, happened in lane[:count]:
+            self.within.add(forecast, happened)
         del lane[:count]
