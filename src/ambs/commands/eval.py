@@ -20,7 +20,7 @@ from ambs.files import write_text
 
 @dataclass(frozen=True)
 class Eval:
-    """Evaluate a run of the agent dreamer, ambs, rainbow or iqn, from its last good checkpoint; also while it trains.
+    """Evaluate a run of any agent but tabular, from its last good checkpoint; also while it trains.
 
     Reports returns and violations with 95 % intervals, and leaves them in the run's folder `evaluations`.
     """

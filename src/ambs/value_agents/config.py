@@ -55,9 +55,9 @@ class ValueConfig:
     """σ₀ of noisy layers."""
     priority_exponent: float = 0.5
     first_beta: float = 0.4
-    """How far unequal priorities are made up for in the beginning; at the end wholly."""
+    """How far unequal priorities are made up for in the beginning; after `beta_steps` wholly."""
     beta_steps: int = 10_000_000
-    """Environment steps until that end."""
+    """Environment steps until then, however long the run: it may be given more steps when it is resumed."""
     least_epsilon: float = 0.01
     """How often an action is random after `epsilon_steps`; with noisy layers none is."""
     epsilon_steps: int = 250_000
@@ -71,6 +71,8 @@ class ValueConfig:
                 raise AmbsError(f'Rainbow has no component "{name}" to do without; it has {", ".join(COMPONENTS)}.')
             if self.agent != "rainbow":
                 raise AmbsError(f"{name} is a component of rainbow, and this is {self.agent}; leave out --without.")
+        # In whatever order they were named, and however often.
+        object.__setattr__(self, "without", tuple(name for name in COMPONENTS if name in self.without))
         for name in ("units", "stack", "horizon", "atoms", "beta_steps", "epsilon_steps"):
             positive_integer(name, getattr(self, name))
         for name in ("taus", "target_taus", "action_taus", "embedding"):
@@ -81,6 +83,9 @@ class ValueConfig:
         for name, value in (("learning rate", self.optimiser.learning_rate), ("most_value", self.most_value)):
             if not (math.isfinite(value) and value > 0):
                 raise AmbsError(f"the {name} is {value:g}, and has to be a number above 0.")
+        for name, value in (("priority_exponent", self.priority_exponent), ("noise", self.noise)):
+            if not (math.isfinite(value) and value >= 0):
+                raise AmbsError(f"the {name} is {value:g}, and has to be a number of at least 0.")
         if self.atoms < 2:
             raise AmbsError(f"atoms is {self.atoms}, and a distribution takes at least 2.")
 
