@@ -1,7 +1,8 @@
 """The learning curves of `experiments.training_runs`, and the table of what was reached.
 
 Returns are of training episodes, actions sampled; the line is the mean over seeds, the band from the lowest to the
-highest. The dashed line is a uniformly random policy over 200 episodes (seed 0).
+highest. The dashed line is a uniformly random policy over 200 episodes (seed 0), the dotted one the best stationary
+policy, where it is known exactly.
 
     python -m experiments.dreamer_figure
 """
@@ -16,7 +17,9 @@ import matplotlib
 import numpy as np
 
 import ambs
+from ambs.envs import Conveyor
 from ambs.files import replacing, write_text
+from ambs.runs.tabular.exact import Truth
 from experiments.statistics import interval
 
 matplotlib.use("Agg")
@@ -55,6 +58,16 @@ def random_return(name: str) -> list[float]:
     return known[name]
 
 
+def best_return(name: str) -> float | None:
+    """What the best stationary policy makes, exactly; known of the conveyor worlds only."""
+    if not name.startswith("conveyor"):
+        return None
+    world = ambs.make(name).unwrapped
+    assert isinstance(world, Conveyor)
+    truth = Truth.of(world)
+    return truth.episode(np.eye(5)[truth.best()])[0]
+
+
 def last_tenth(run: dict) -> float:
     """The mean return of the episodes that ended in the last tenth of the run."""
     curve, count = run["curve"], len(run["curve"]["step"]) // 10
@@ -73,6 +86,8 @@ def draw(runs: dict[str, list[dict]]) -> None:
         axis.plot(steps, np.nanmean(returns, 0), color="#1f77b4")
         axis.fill_between(steps, np.nanmin(returns, 0), np.nanmax(returns, 0), color="#1f77b4", alpha=0.2)
         axis.axhline(np.mean(random_return(seeds[0]["summary"]["env"])), color="grey", linestyle="--", linewidth=1)
+        if (best := best_return(seeds[0]["summary"]["env"])) is not None:
+            axis.axhline(best, color="#2a7f62", linestyle=":", linewidth=1)
         axis.set_title(f"{name} ({len(seeds)} seed{'s' if len(seeds) > 1 else ''})", fontsize=10)
         axis.set_xlabel("environment steps")
         axis.set_ylabel("return")
@@ -86,8 +101,8 @@ def draw(runs: dict[str, list[dict]]) -> None:
 
 def table(runs: dict[str, list[dict]]) -> str:
     lines = [
-        "| trained | seeds | steps | random | last tenth | CPU minutes |",
-        "|---|---|---|---|---|---|",
+        "| trained | seeds | steps | random | last tenth | best (exact) | CPU minutes |",
+        "|---|---|---|---|---|---|---|",
     ]
     for name, seeds in runs.items():
         summary = seeds[0]["summary"]
@@ -95,7 +110,9 @@ def table(runs: dict[str, list[dict]]) -> str:
         minutes = np.mean([run["summary"]["cpu_seconds"] for run in seeds]) / 60
         shown = interval(reached, 2) if len(reached) > 1 else f"{reached[0]:.2f}"
         random = np.mean(random_return(summary["env"]))
-        lines.append(f"| {name} | {len(seeds)} | {summary['steps']:,} | {random:.2f} | {shown} | {minutes:.0f} |")
+        best = "" if (known := best_return(summary["env"])) is None else f"{known:.2f}"
+        cells = (name, len(seeds), f"{summary['steps']:,}", f"{random:.2f}", shown, best, f"{minutes:.0f}")
+        lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines) + "\n"
 
 
