@@ -9,7 +9,7 @@ JOBS   ?= 2
 .PHONY: help train test lint types ci bench clean
 
 help:
-	@echo "make train   set up and train a shielded agent in the conveyor world, from images (a quarter of an hour)"
+	@echo "make train   set up and train a shielded agent in the conveyor world (a minute)"
 	@echo "make test    set up and run the tests"
 	@echo "make ci      lint, types and tests: exactly what CI runs"
 	@echo "make bench   the benchmarks (speed is measured here, never in the tests)"

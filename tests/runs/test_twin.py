@@ -10,7 +10,7 @@ from ambs.runs.twin import Twin
 
 
 def example(**changes):
-    command = with_a_world(Train(**changes))
+    command = with_a_world(Train(agent="ambs", **changes))
     config = shielded(configuration(command, command.dreamer), command, command.ambs)
     return json.loads(json.dumps(saved_options(config)))
 
