@@ -30,7 +30,8 @@ class Train:
     ambs: learns a world model in any environment, a task policy and a safe policy in its imagination, and safety
     critics. Before every action it imagines what would follow; where the formula is too likely to be broken, the safe
     policy acts instead. The same command with the same --run goes on with a run that was stopped; docs/run-folder.md
-    says what is in the folder. Without a world, the conveyor from images, compared with the same agent without a shield.
+    says what is in the folder. Without a world, an example: the conveyor from images, compared with a kept run of the
+    same agent without a shield.
 
     dreamer: the same without a shield and what it needs.
 
@@ -41,9 +42,8 @@ class Train:
     """
 
     env: tyro.conf.Positional[str | None] = None
-    """The world, by a name from `ambs envs`; conveyor if not given, and but for tabular from images. For tabular conveyor,
-    conveyor-figure1, conveyor-long-belt or conveyor-hard, and for the others also any Gymnasium id
-    (my_module:MyEnv-v0)."""
+    """The world, by a name from `ambs envs`; conveyor if not given. For tabular conveyor, conveyor-figure1,
+    conveyor-long-belt or conveyor-hard, and for the others also any Gymnasium id (my_module:MyEnv-v0)."""
 
     agent: Literal["tabular", "dreamer", "ambs", "lag", "rainbow", "iqn"] = "tabular"
     """Who learns."""
@@ -53,8 +53,8 @@ class Train:
     likewise for ambs, with the environment's own if not given; for the others a formula without P and G."""
 
     steps: int | None = None
-    """How many steps to act and learn; 6000 for tabular and 100000 for the others if not given (20000 without a world,
-    10000000 with the preset paper of rainbow and iqn)."""
+    """How many steps to act and learn; 6000 for tabular and 100000 for the others if not given (20000 for ambs without
+    a world, 10000000 with the preset paper of rainbow and iqn)."""
 
     test: str | None = None
     """How the shield decides from traces: auto (the ladder for the formula's own threshold), A, B, C or paper; auto if
@@ -106,15 +106,15 @@ class Train:
 
 
 def with_a_world(command: Train) -> Train:
-    """Without a world, the conveyor; for agents that learn from what they see from images, an example of minutes."""
+    """Without a world, the conveyor; for ambs from images, as an example of minutes."""
     if command.env is not None:
         return command
-    if command.agent == "tabular":
+    if command.agent != "ambs":
         return replace(command, env="conveyor")
     given = command.dreamer
     if not any(option.startswith("observation=") for option in given.option):
         given = replace(given, option=("observation=image", *given.option))
-    if given.pretrain is None and command.agent in ("ambs", "dreamer", "lag"):
+    if given.pretrain is None:
         given = replace(given, pretrain=PRETRAIN)
     return replace(command, env="conveyor", steps=STEPS if command.steps is None else command.steps, dreamer=given)
 

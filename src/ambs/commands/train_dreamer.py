@@ -87,7 +87,8 @@ class DreamerOptions:
     """Gradient steps on them before the first step in the environment; 0 if not given."""
 
     pretrain: int | None = None
-    """Gradient steps on the random steps before the agent begins to act; 0 if not given, and 600 without a world."""
+    """Gradient steps on the random steps before the agent begins to act; 0 if not given, for ambs without a world
+    600."""
 
     log_every: int | None = None
     """Steps between rows of metrics; 1000 if not given."""
