@@ -286,5 +286,5 @@ def test_an_observation_that_lacks_a_part_is_refused():
 
 
 def test_a_constructor_that_fails_is_no_worker_that_crashed():
-    with pytest.raises(RuntimeError, match="no such thing"):
+    with pytest.raises(AmbsError, match="crashed when it was tried out .RuntimeError: no such thing."):
         make_vec(BadReset, 2)

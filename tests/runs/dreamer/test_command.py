@@ -66,10 +66,12 @@ def test_a_run_and_the_same_again(run_ambs, tmp_path):
 
 
 def saved(**changes):
+    """The whole configuration but for what is left out, as in runs that were made before there was any of it."""
     values = dataclasses.asdict(small(**changes))
-    # Where there are none, they are left out, as in runs that were made before there were any.
-    assert values.pop("env_options") == {}
-    assert values.pop("start") is None
+    assert [values.pop(name) for name in ("env_options", "start", "devices", "pretrain")] == [{}, None, None, 0]
+    learner = values["learner"]
+    assert (learner.pop("lagrangian"), learner.pop("steps_ahead")) == (None, 1)
+    assert [learner[name].pop("second_decay") for name in ("world_model", "actor", "critic")] == [0.999] * 3
     return values
 
 
@@ -175,7 +177,7 @@ def test_a_truncated_checkpoint_is_a_warning(run_ambs, tmp_path):
 
 
 def test_flags_are_the_options_of_the_configuration():
-    assert configuration(Train(), DreamerOptions()) == RunConfig()
+    assert configuration(Train("conveyor"), DreamerOptions()) == RunConfig()
     given = DreamerOptions(
         size="tiny", learning_rate=1e-2, actor_learning_rate=2e-2, critic_learning_rate=3e-2, entropy=0.1, discount=0.9,
         horizon=5, workers="3", envs=4, train_ratio=8.0, tensorboard=False,
@@ -190,7 +192,7 @@ def test_flags_are_the_options_of_the_configuration():
     assert rates == [1e-2, 2e-2, 3e-2]
     assert (learner.behaviour.entropy, learner.behaviour.discount, learner.behaviour.horizon) == (0.1, 0.9, 5)
     assert (learner.size, learner.starts) == ("tiny", cpu_learner("tiny").starts)
-    paper = configuration(Train(), DreamerOptions(preset="paper")).learner
+    paper = configuration(Train("conveyor"), DreamerOptions(preset="paper")).learner
     assert (paper.world_model.learning_rate, paper.starts, paper.size) == (1e-4, None, "nano")
 
 
