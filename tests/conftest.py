@@ -1,5 +1,6 @@
 """Shapes are checked while the tests run: every annotation in ambs is enforced by beartype."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -24,6 +25,21 @@ with install_import_hook("ambs", "tests.typecheck.check"):
 jax.config.update("jax_disable_most_optimizations", True)
 os.environ["AMBS_CACHE"] = str(Path(__file__).parents[1] / ".pytest_cache" / "xla")
 keep_compiled()
+
+
+# Every compiled program takes places in the table of memory that a process has; Linux gives it 65,530, and a process
+# that has used them up is killed in the middle of whatever it does.
+_MOST_MAPPINGS = 20_000
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_programs():
+    """Lets go of what a file of tests has compiled, before it becomes too much; most of it no other file uses."""
+    yield
+    mappings = Path("/proc/self/maps")
+    if mappings.exists() and len(mappings.read_bytes().splitlines()) > _MOST_MAPPINGS:
+        jax.clear_caches()
+        gc.collect()
 
 
 @pytest.fixture
