@@ -106,18 +106,21 @@ def pieces(learner: Learner, batch: Sequences, config: LearnerConfig) -> dict[st
     starts = jax.tree.map(lambda each: each.reshape(-1, *each.shape[2:]), states)
     alive = jnp.ones(BATCH * LENGTH, bool)
 
-    def dream(actor: Any) -> Any:
+    # What is given is not known to the compiler, which would spend minutes on computing with it beforehand.
+    def dream(given: Any) -> Any:
+        model, actor, starts = given
         return roll_out(model, actor, starts, alive, config.behaviour.horizon, model.predict_reward, key=KEY)
 
-    imagined = eqx.filter_jit(dream)(task.actor)
+    dreaming = (model, task.actor, starts)
+    imagined = eqx.filter_jit(dream)(dreaming)
     state = learner.optimisers["world_model"]
     weights = eqx.filter(model, eqx.is_inexact_array)
     return {
         "encoder and decoder": (eqx.filter_grad(images), (model.encoder, model.decoder)),
         "dynamics": (eqx.filter_grad(dynamics), model.rssm),
         "heads": (eqx.filter_grad(heads), (model.reward, model.cost, model.continuation, model.safety)),
-        "imagination": (dream, task.actor),
-        "actor and critic": (lambda task: gradients(task, lambda _: imagined), task),
+        "imagination": (dream, dreaming),
+        "actor and critic": (lambda given: gradients(given[0], lambda _: given[1]), (task, imagined)),
         "optimiser": (lambda model: update(config.world_model, model, weights, state), model),
     }
 

@@ -86,18 +86,17 @@ def predictions(learner: Learner, size: str) -> dict[str, Callable[[], Any]]:
 
 def rollouts(learner: Learner) -> tuple[Callable[[], Any], float]:
     """512 futures of 15 steps by themselves, and the operations that they take with z written out."""
-    model, actor = learner.model, learner.task.actor
 
-    def roll(start: Any) -> Any:
+    def roll(model: Any, actor: Any, start: Any) -> Any:
         def one(key: Any) -> Any:
             trajectory = imagine(model, actor, start, HORIZON, key=key)
             return trajectory.predictions.cost.sum() + trajectory.predictions.cont.sum()
 
         return jax.vmap(one)(jax.random.split(KEY, TRACES))
 
-    start = model.rssm.initial()
+    model, actor, start = learner.model, learner.task.actor, learner.model.rssm.initial()
     quick, compiled = without_gradient(start), eqx.filter_jit(roll)
-    return lambda: compiled(quick), matmul_flops(roll, start)
+    return lambda: compiled(model, actor, quick), matmul_flops(roll, model, actor, start)
 
 
 def alternate(functions: dict[str, Callable[[], Any]], repeats: int) -> tuple[dict[str, float], float]:

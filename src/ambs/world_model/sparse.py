@@ -46,10 +46,11 @@ def sum_of_rows(
     """sum_i weight[rows_i]. One row of every vector after the other: all at once would be written to memory first."""
 
     def add(total: Array, at: Array) -> tuple[Array, None]:
-        return total + weight.at[at].get(mode="promise_in_bounds"), None
+        return total + weight.at[at].get(mode="promise_in_bounds").astype(jnp.float32), None
 
-    nothing = jnp.zeros((*rows.shape[:-1], weight.shape[-1]), weight.dtype)
-    return jax.lax.scan(add, nothing, jnp.moveaxis(rows, -1, 0), unroll=_UNROLL)[0]
+    # Summed up in float32 whatever comes in, as products are.
+    nothing = jnp.zeros((*rows.shape[:-1], weight.shape[-1]))
+    return jax.lax.scan(add, nothing, jnp.moveaxis(rows, -1, 0), unroll=_UNROLL)[0].astype(weight.dtype)
 
 
 def _forward(weight: Array, rows: Array) -> tuple[Array, tuple[Array, Array]]:
@@ -60,9 +61,10 @@ def _backward(kept: tuple[Array, Array], gradient: Array) -> tuple[Array, None]:
     weight, rows = kept
 
     def add(total: Array, at: Array) -> tuple[Array, None]:
-        return total.at[at].add(gradient, mode="promise_in_bounds"), None
+        return total.at[at].add(gradient.astype(jnp.float32), mode="promise_in_bounds"), None
 
-    return jax.lax.scan(add, jnp.zeros_like(weight), jnp.moveaxis(rows, -1, 0), unroll=_UNROLL)[0], None
+    total, _ = jax.lax.scan(add, jnp.zeros(weight.shape), jnp.moveaxis(rows, -1, 0), unroll=_UNROLL)
+    return total.astype(weight.dtype), None
 
 
 sum_of_rows.defvjp(_forward, _backward)
