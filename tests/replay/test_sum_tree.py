@@ -70,3 +70,14 @@ def test_rounding_never_finds_what_is_not_there():
 def test_nothing_to_draw():
     with pytest.raises(AmbsError, match="nothing to draw"):
         SumTree(10).draw(np.random.default_rng(0), 2)
+
+
+def test_a_share_at_a_boundary_is_not_found_in_a_leaf_that_is_0():
+    """The first leaf of every block is 0; what rounding leaves of a share that ends with the block before may be below
+    0, and would be found there."""
+    values = np.random.default_rng(3).random(BRANCH**3)
+    values[::BRANCH] = 0
+    tree = tree_of(values)
+    ends = values.reshape(-1, BRANCH).sum(axis=1).cumsum() / tree.total
+    shares = np.concatenate([ends, np.nextafter(ends, 0), np.nextafter(ends, 1)])
+    assert (values[tree.find(shares[shares < 1])] > 0).all()

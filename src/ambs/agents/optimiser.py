@@ -20,9 +20,7 @@ class OptimiserConfig:
     clip: float
     """The largest norm of a gradient."""
     second_decay: float = 0.999
-    """β₂ of Adam, how long the squares of gradients are remembered. Those of the first hundred updates, which learn
-    what is always there, are far larger than all that follow; with 0.99 what changes is learned sooner, and less well
-    in the end."""
+    """β₂ of Adam, how long the squares of gradients are remembered."""
 
     def make(self) -> optax.GradientTransformation:
         adam = optax.adam(self.learning_rate, b2=self.second_decay, eps=self.epsilon)
