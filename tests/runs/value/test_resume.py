@@ -11,6 +11,7 @@ import ambs
 from ambs.runs.dreamer import Interrupted
 from ambs.runs.storage import latest
 from ambs.runs.value import train
+from ambs.runs.value.trainee import ValueTrainee
 from tests.runs.dreamer.small import NO_TIME, rows, weights
 from tests.runs.value.small import small
 
@@ -56,6 +57,27 @@ def test_after_a_signal(tmp_path, whole):
     with pytest.raises(Interrupted):
         train(small(), tmp_path, at_130)
     assert_same_run(tmp_path, train(small(), tmp_path), whole)
+
+
+def test_after_a_signal_between_two_updates_of_a_step(tmp_path, monkeypatch):
+    """Those that are left draw with the β of the step that they belong to."""
+    config = small(steps=120, update_every=1)
+    whole = tmp_path / "whole", train(config, tmp_path / "whole")
+    learn, calls = ValueTrainee.learn, []
+
+    def interrupted(self, *given, **named):
+        calls.append(1)
+        if len(calls) == 22:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return learn(self, *given, **named)
+
+    monkeypatch.setattr(ValueTrainee, "learn", interrupted)
+    # A step of both environments asks for two updates: one of these signals comes between them.
+    for number in (21, 22):
+        calls[:] = [1] * (22 - number)
+        with pytest.raises(Interrupted):
+            train(config, tmp_path / str(number))
+        assert_same_run(tmp_path / str(number), train(config, tmp_path / str(number)), whole)
 
 
 def test_killed_after_the_ring_began_anew_with_a_damaged_checkpoint(tmp_path, whole):
