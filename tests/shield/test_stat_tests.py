@@ -137,6 +137,27 @@ def test_a_design_keeps_its_guarantee_and_its_power(p0, delta):
     assert np.all(np.diff(worse) <= 1e-15)
 
 
+@pytest.mark.parametrize("p0", [1e-4, 0.01, 0.055, 0.1, 0.3, 0.5])
+@pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.01, 0.05])
+def test_a_sharp_ladder_accepts_what_is_twice_as_safe_as_required(p0, delta):
+    ladder = Ladder.sharp(p0, delta)
+    assert ladder.accept_probability(1 - p0) <= delta
+    assert ladder.accept_probability(1 - p0 / 2) >= 0.88
+    worse = ladder.accept_probability(1 - np.linspace(p0, 1, 50))
+    assert np.all(np.diff(worse) <= 1e-15)
+
+
+def test_sharp_against_the_design_for_the_same_guarantee():
+    """By hand: the accept boundaries are those that keep within a quarter of δ at each look by the binomial law."""
+    sharp, cheap = Ladder.sharp(0.1, 0.01), Ladder.design(0.1, 0.01)
+    assert (sharp.samples, sharp.accept[:4]) == ((15, 60, 120, 240, 480), (-1, 0, 3, 11))
+    assert 0.9**60 <= 0.0025 < 0.9**56
+    assert sharp.accept_probability(0.95) > 0.9 > 4 * cheap.accept_probability(0.95)
+    # What is clean costs little more.
+    assert sharp.expected_samples(1.0) == 60
+    assert cheap.expected_samples(1.0) == 48
+
+
 def enumerate_sequences(looks: Looks, mu: float) -> tuple[float, float]:
     """Accept probability and expected samples by running the rule on every sequence of traces."""
     accepted = drawn = 0.0

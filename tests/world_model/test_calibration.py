@@ -7,7 +7,7 @@ import numpy as np
 import optax
 import pytest
 
-from ambs.world_model.model import WorldModel, total_loss
+from ambs.world_model.model import Weights, WorldModel
 from ambs.world_model.sizes import size
 from tests.world_model.chain import COST, COSTLY, OVER, PARTS, sequences
 
@@ -22,7 +22,7 @@ def predicted():
     def learn(model, state, batch, key):
         def loss(model):
             losses, _ = model.losses(batch, model.rssm.initial((len(batch.cost),)), key=key)
-            return total_loss(losses)
+            return Weights().total(losses)
 
         changes, state = optimiser.update(eqx.filter_grad(loss)(model), state)
         return eqx.apply_updates(model, changes), state

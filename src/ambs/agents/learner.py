@@ -18,7 +18,7 @@ from ambs.behaviour.actor_critic import ActorCritic, BehaviourConfig, Imagined, 
 from ambs.behaviour.dreaming import Change, Taught, gradients, roll_out, unchanged
 from ambs.behaviour.penalties import Penalised
 from ambs.errors import AmbsError
-from ambs.world_model.model import Sequences, WorldModel, total_loss
+from ambs.world_model.model import Sequences, Weights, WorldModel
 from ambs.world_model.parts import Part
 from ambs.world_model.rssm import State
 from ambs.world_model.sizes import size
@@ -43,6 +43,11 @@ class LearnerConfig:
     """Weight of the losses of reward, continuation, cost and safety beside that of the observation."""
     ahead: float = 0.0
     """Weight of the same losses on states that are drawn before they are seen, as imagination draws them."""
+    dynamics: float = 0.5
+    """Weight of the loss that pulls what is imagined towards what is seen."""
+    representation: float = 0.1
+    """Weight of the loss that pulls what is seen towards what was imagined. With more, chance is told by few variables
+    of the state rather than by all, and so is imagined as it happens: variables are drawn one by one."""
     steps_ahead: int = 1
     """How long before, at most; of each sequence, every row is foreseen once, from 1 to so many steps before."""
     starts: int | None = None
@@ -57,6 +62,9 @@ class LearnerConfig:
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:
             raise AmbsError(f'there is no precision "{self.precision}"; choose one of {", ".join(PRECISIONS)}.')
+        for name in ("dynamics", "representation"):
+            if not getattr(self, name) > 0:
+                raise AmbsError(f"the weight of the {name} loss is {getattr(self, name):g}, and has to be more than 0.")
         if self.safety is not None and self.lagrangian is not None:
             raise AmbsError("a learner has either what AMBS learns or what LAG learns; leave safety or lagrangian out.")
 
@@ -137,12 +145,14 @@ def _learn_model(
     # What came before a sampled sequence is not known: it begins as an episode does.
     batch = batch._replace(is_first=batch.is_first.at[:, 0].set(True))
 
+    weights = Weights(config.events, config.ahead, config.dynamics, config.representation)
+
     @eqx.filter_value_and_grad(has_aux=True)
     def loss(model: WorldModel) -> tuple[Array, tuple[dict[str, Array], State]]:
         first = model.rssm.initial(batch.is_first.shape[:1])
         ahead = config.steps_ahead if config.ahead > 0 else 0
         losses, states = model.losses(batch, first, pictures=config.pictures, ahead=ahead, key=key)
-        return total_loss(losses, config.events, config.ahead), (losses, states)
+        return weights.total(losses), (losses, states)
 
     (_, (losses, states)), gradient = loss(learner.model)
     model, optimiser, norm = update(config.world_model, learner.model, gradient, learner.optimisers["world_model"])

@@ -29,7 +29,7 @@ from ambs.world_model.events import VIOLATION, Events
 from ambs.world_model.rssm import State, without_gradient
 
 CRITERIA = ("sound", "rollout", "paper", "latent", "recover")
-TESTS = ("auto", "A", "B", "C", "paper")
+TESTS = ("auto", "sharp", "A", "B", "C", "paper")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ class ShieldConfig:
     criterion: str = "recover"
     """sound, rollout, paper, latent or recover."""
     test: str = "auto"
-    """auto, which is `paper` for the criterion paper and else the ladder for Δ at δ = 0.01; A, B, C or paper."""
+    """auto, which is `paper` for the criterion paper and else the ladder for Δ at δ = 0.01; sharp, A, B, C
+    or paper."""
     Delta: float = 0.1
     """Δ: how likely a violation may be."""
     epsilon: float = 0.09
@@ -95,6 +96,8 @@ class ShieldConfig:
         if self.test == "paper" or (self.test == "auto" and self.criterion == "paper"):
             # In batches, the rest not drawn once it cannot change the decision: the same decisions from fewer traces.
             return Fixed.paper(self.Delta, self.epsilon, self.traces, batch=32)
+        if self.test == "sharp":
+            return Ladder.sharp(self.Delta, DELTA)
         return Ladder.design(self.Delta, DELTA) if self.test == "auto" else Ladder.level(self.test)
 
 

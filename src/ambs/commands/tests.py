@@ -18,7 +18,7 @@ from ambs.shield import Betting, Fixed, Ladder, StatTest
 class Tests:
     """Print how often each test of "μ >= 1-Δ" accepts and how many traces it draws, for any true μ.
 
-    Exact, by dynamic programming. Without options: the paper's rule beside the ladder levels A, B and C.
+    Exact, by dynamic programming. Without options: the paper's rule beside the ladder levels A, B and C, and a sharp one.
     """
 
     p0: float | None = None
@@ -59,6 +59,7 @@ class Tests:
     def _tests(self) -> dict[str, StatTest]:
         if self.p0 is None:
             levels = {f"ladder, level {level}": Ladder.level(level) for level in "ABC"}
+            levels["ladder, sharp"] = Ladder.sharp(0.1, 0.01)
             return {"paper, 5 of 512": Fixed(), "the same, curtailed in 32s": Fixed(batch=32), **levels}
         # Looks in batches, as they would be drawn; one by one there may be tens of thousands of them.
         most = Fixed.smallest(self.p0, self._delta, 20).samples
@@ -67,6 +68,7 @@ class Tests:
             "fixed, no violation": Fixed.smallest(self.p0, self._delta),
             "fixed, up to 3": Fixed.smallest(self.p0, self._delta, 3),
             "ladder": Ladder.design(self.p0, self._delta),
+            "ladder, sharp": Ladder.sharp(self.p0, self._delta),
             f"betting, looks every {batch}": Betting(self.p0, self._delta, batch=batch),
         }
 

@@ -57,8 +57,8 @@ class Train:
     a world, 10000000 with the preset paper of rainbow and iqn)."""
 
     test: str | None = None
-    """How the shield decides from traces: auto (the ladder for the formula's own threshold), A, B, C or paper; auto if
-    not given."""
+    """How the shield decides from traces: auto (the ladder for the formula's own threshold), sharp, A, B, C or paper;
+    auto if not given."""
 
     seed: int = 0
     """The seed of the world and of the agents."""

@@ -50,6 +50,12 @@ class DreamerOptions:
     critic_learning_rate: float | None = None
     """Of the value; the preset's if not given."""
 
+    dynamics_weight: float | None = None
+    """Of the world model's dynamics loss, which pulls what is imagined towards what is seen; 0.5 if not given."""
+
+    representation_weight: float | None = None
+    """Of its representation loss, which pulls what is seen towards what was imagined; 0.1 if not given."""
+
     entropy: float | None = None
     """The weight of the policy's entropy; 0.003 if not given, and 0.0003 with the preset paper."""
 
@@ -150,6 +156,9 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
         if rate is not None:
             optimiser = dataclasses.replace(getattr(learner, name), learning_rate=rate)
             learner = dataclasses.replace(learner, **{name: optimiser})
+    pulls = {"dynamics": options.dynamics_weight, "representation": options.representation_weight}
+    weights: dict[str, Any] = {name: weight for name, weight in pulls.items() if weight is not None}
+    learner = dataclasses.replace(learner, **weights)
     learner = dataclasses.replace(
         learner, behaviour=dataclasses.replace(learner.behaviour, **given(options, "entropy", "discount", "horizon"))
     )

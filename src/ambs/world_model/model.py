@@ -26,29 +26,25 @@ from ambs.world_model.rssm import RSSM, AnyState, State
 from ambs.world_model.sizes import Size
 from ambs.world_model.sparse import Sparse
 
-SCALES = {
-    "observation": 1.0,
-    "reward": 1.0,
-    "continue": 1.0,
-    "cost": 1.0,
-    "safety": 1.0,
-    "dynamics": 0.5,
-    "representation": 0.1,
-}
 EVENTS = ("reward", "continue", "cost", "safety")
 
 
-def total_loss(losses: Mapping[str, Float[Array, ""]], events: float = 1.0, ahead: float = 0.0) -> Float[Array, ""]:
-    """The sum that is minimised; with weights of 1 and 0 the paper's.
+class Weights(NamedTuple):
+    """Of the losses in the sum that is minimised, beside that of the observation; as they are here, the paper's."""
 
-    Args:
-        losses: As `WorldModel.losses` gives them.
-        events: How much more what is rare and matters most counts: rewards, costs, ends. In a sum over hundreds of
-            cells or thousands of pixels it drowns.
-        ahead: How much events count that are to be foreseen, beside those that have been seen.
-    """
-    scales = SCALES | {name: events * SCALES[name] for name in EVENTS} | {"ahead": events * ahead}
-    return sum((scales[name] * value for name, value in losses.items()), jnp.zeros(()))
+    events: float = 1.0
+    """Of what is rare and matters most: rewards, costs, ends. In a sum over hundreds of cells or thousands of pixels
+    it drowns."""
+    ahead: float = 0.0
+    """Of events that are to be foreseen, beside those that have been seen: so many times that of events."""
+    dynamics: float = 0.5
+    representation: float = 0.1
+
+    def total(self, losses: Mapping[str, Float[Array, ""]]) -> Float[Array, ""]:
+        """`losses` as `WorldModel.losses` gives them."""
+        scales = {"observation": 1.0, "ahead": self.events * self.ahead} | dict.fromkeys(EVENTS, self.events)
+        scales |= {"dynamics": self.dynamics, "representation": self.representation}
+        return sum((scales[name] * value for name, value in losses.items()), jnp.zeros(()))
 
 
 class Sequences(NamedTuple):

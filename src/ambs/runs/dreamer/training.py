@@ -75,6 +75,7 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
 # What older runs do not have, and what it was then.
 _AS_BEFORE: dict[str, Any] = {
     "env_options": {}, "devices": None, "start": None, "pretrain": 0, "shield.when": None, "learner.steps_ahead": 1,
+    "learner.dynamics": 0.5, "learner.representation": 0.1,
     "learner.lagrangian": None, "learner.safety.penalty": None, "learner.safety.safety_discount": True,
     **{f"learner.{name}.second_decay": 0.999 for name in ("world_model", "actor", "critic", "safety.critics")},
 }  # fmt: skip

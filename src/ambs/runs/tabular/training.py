@@ -24,6 +24,7 @@ Progress = Callable[[Iterable[Step], str], Iterable[Step]]
 TESTS: dict[str, Callable[[], StatTest | None]] = {
     # The ladder for the formula's own Δ.
     "auto": lambda: None,
+    "sharp": lambda: Ladder.sharp(0.1, 0.01),
     "A": lambda: Ladder.level("A"),
     "B": lambda: Ladder.level("B"),
     "C": lambda: Ladder.level("C"),

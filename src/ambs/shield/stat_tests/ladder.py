@@ -16,6 +16,10 @@ from ambs.shield.stat_tests.looks import Looks
 # A design has to accept a state ten times safer than required at least this often.
 _POWER = 0.95
 _REJECT_FIRST = 3
+# A sharp ladder may spend this share of δ at each of its looks but the last, and loses no more than this share of the
+# states that are twice as safe as required at each.
+_SPENT = 0.25
+_LOST = 0.01
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,30 @@ class Ladder(StatTest):
         while _acceptance(unit, violations + 1, first, 1 - p0) <= delta:
             violations += 1
         return cls(*_shape(unit, violations, first), p0, delta)
+
+    @classmethod
+    def sharp(cls, p0: float, delta: float) -> Ladder:
+        """Five looks n-4n-8n-16n-32n: still `P(accept) <= δ` at p0, but power .9 at p0/2 already.
+
+        `design` saves traces and rejects most states that are only twice as safe as required; where the model is a
+        little unsure everywhere, as a learned one is at the edge of what it knows, it holds the agent back there. Here
+        only the states in between cost more traces. Clean ones are accepted at 4n, which is the least n for which
+        that spends no more than its share of δ.
+        """
+        testable(p0, delta)
+        unit = ceil(log(_SPENT * delta) / log1p(-p0) / 4)
+        early, last = [unit * times for times in (1, 4, 8, 16)], 32 * unit
+        accept = [int(stats.binom.ppf(_SPENT * delta, traces, p0)) - 1 for traces in early]
+        reject = [int(stats.binom.isf(_LOST, traces, p0 / 2)) + 2 for traces in early]
+
+        def looks(violations: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+            at_most = violations + 1
+            return (*early, last), (*accept, violations), (*(min(each, at_most) for each in reject), at_most)
+
+        violations = accept[-1] + 1
+        while Looks(*looks(violations + 1)).accept_probability(np.array([1 - p0]))[0] <= delta:
+            violations += 1
+        return cls(*looks(violations), p0, delta)
 
     @property
     def looks(self) -> Looks:
