@@ -93,7 +93,7 @@ class DreamerTrainee(Trainee):
         return {
             "size": config.learner.size,
             "criterion": config.shield.criterion,
-            "override_rate": round(counters.overrides / max(1, counters.shielded), 4),
+            "override_rate": counters.override_rate,
         }
 
     def layout(self) -> dict[str, Any]:
@@ -140,6 +140,9 @@ class DreamerTrainee(Trainee):
             counters.shielded += config.envs
             counters.overrides += int(np.asarray(decision.overridden).sum())
         position.action = np.asarray(position.memory.action)
+
+    def played(self, position: Position) -> None:
+        position.memory = Memory(position.memory.state, jnp.asarray(position.action))
 
     def pass_over(self, position: Position) -> None:
         """The model begins with what is seen when it first acts."""
