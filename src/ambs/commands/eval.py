@@ -112,9 +112,7 @@ class Eval:
         from ambs.runs.evaluate import load
 
         if self.without_shield and self.shield not in (None, "none"):
-            raise AmbsError(
-                f"--shield {self.shield} and --without-shield contradict each other; leave one out."
-            )
+            raise AmbsError(f"--shield {self.shield} and --without-shield contradict each other; leave one out.")
         agent = load(self.run_dir, shield="none" if self.without_shield else self.shield or True)
         if self.without_shield and agent.config.shield is None and agent.config.guard is None:
             raise AmbsError(f"{self.run_dir} was trained without a shield; leave --without-shield out.")

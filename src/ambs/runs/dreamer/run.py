@@ -274,9 +274,7 @@ class Run:
         score = {"return": mean} if (mean := counters.mean_return(20)) is not None else {}
         means = {**({} if self.tally is None else self.tally.means()), **self.verdicts.means()}
         speed = {"steps_per_second": (counters.steps - steps) / max(time.monotonic() - then, 1e-9)}
-        self.log.metrics(
-            counters.steps, {**means, **self.trainee.row(), **own, **score, **speed}
-        )
+        self.log.metrics(counters.steps, {**means, **self.trainee.row(), **own, **score, **speed})
 
     def _require_finite(self) -> None:
         broken = None if self.tally is None else self.tally.first_broken()
