@@ -8,7 +8,8 @@ command can be stopped and said again. The table is made of all files that are t
 Violating steps per 1,000 have a 95 % quasi-Poisson interval over blocks of 100 steps, as in `random_rates`. Time is
 that of the processor, in one process, without the first steps, in which programs are compiled.
 
-    python -m experiments.prescience [--run RUN] [--envs ENV ...] [--steps 3000] [--seeds 0 1 2] [--depth 5]
+    python -m experiments.prescience [--run RUN] [--envs ENV ...] [--steps 3000] [--seeds 0 1 2]
+                                     [--depth 5] [--dice same]
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 
 import ambs
 from ambs.envs.guards import GuardConfig, guarded_maker
+from ambs.envs.guards.config import DICE
 from ambs.envs.vector import Batch, VectorEnv, make_vec
 from ambs.files import write_text
 from ambs.runs.dreamer.saved import guarded_maker_of
@@ -166,10 +168,11 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--depth", type=int, default=5)
+    parser.add_argument("--dice", choices=DICE, default="same", help="whether the search foresees chance too")
     options = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
-    guard = GuardConfig("prescience", depth=options.depth)
-    searched = f"prescience-{options.depth}"
+    guard = GuardConfig("prescience", depth=options.depth, dice=options.dice)
+    searched = f"prescience-{options.depth}" + ("-own-dice" if options.dice == "own" else "")
     todo: list[tuple[str, str, str, Any]] = []
     if options.run is None:
         todo = [(env, "random", name, how) for env in options.envs for name, how in (("none", None), (searched, guard))]

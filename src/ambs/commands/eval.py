@@ -54,6 +54,10 @@ class Eval:
     depth: int | None = None
     """Steps of the paths that prescience searches; 5 if not given, here or in training."""
 
+    dice: str | None = None
+    """What prescience knows of chance: same (what the environment will draw, too) or own (dice of its own); same if not
+    given, here or in training."""
+
     tolerance: float | None = None
     """Delta of the classical shield, how likely a violation may be; 0.1 if not given, here or in training."""
 
@@ -120,6 +124,7 @@ class Eval:
         numbers: dict[str, Any] = {}
         for option, field, owner, value in (
             ("depth", "depth", "prescience", self.depth),
+            ("dice", "dice", "prescience", self.dice),
             ("tolerance", "Delta", "classical", self.tolerance),
             ("look-ahead", "look_ahead", "classical", self.look_ahead),
         ):
@@ -132,9 +137,9 @@ class Eval:
     def _how(self) -> str:
         """What is in the name of a file: all that makes it another evaluation of the same step and seed."""
         shield = "without-shield" if self.without_shield or self.shield == "none" else self.shield
-        numbers = {"depth": self.depth, "tolerance": self.tolerance, "look-ahead": self.look_ahead}
+        numbers = {"depth": self.depth, "dice": self.dice, "tolerance": self.tolerance, "look-ahead": self.look_ahead}
         parts = ["deterministic" if self.deterministic else None, shield]
-        parts += [None if value is None else f"{name}-{value:g}" for name, value in numbers.items()]
+        parts += [None if value is None else f"{name}-{value}" for name, value in numbers.items()]
         return "".join(f"-{part}" for part in parts if part is not None)
 
 

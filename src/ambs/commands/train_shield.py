@@ -30,11 +30,16 @@ class GuardOptions:
     depth: int | None = None
     """Steps of the paths that prescience searches; 5 if not given."""
 
+    dice: str | None = None
+    """What prescience knows of chance: same (what the environment will draw, too) or own (dice of its own); same if not
+    given."""
+
 
 def with_criterion(options: AmbsOptions, given: GuardOptions) -> AmbsOptions:
     """For ambs, whose shield imagines, the name of a shield is its criterion."""
-    if given.depth is not None:
-        raise AmbsError("--depth is how far prescience searches, and ambs imagines; give --look-ahead.")
+    for option in ("depth", "dice"):
+        if getattr(given, option) is not None:
+            raise AmbsError(f"--{option} is how prescience searches, and ambs imagines; leave it out.")
     if given.shield is None:
         return options
     if given.shield in ("none", *GUARDS):
@@ -51,13 +56,14 @@ def with_criterion(options: AmbsOptions, given: GuardOptions) -> AmbsOptions:
 
 def guarded(config: Config, command: Train) -> Config:
     """The run, with a shield beside its environments if one is asked for."""
-    name, depth = command.guard.shield, command.guard.depth
-    if depth is not None and name != "prescience":
-        raise AmbsError("--depth is how far prescience searches; add --shield prescience, or leave it out.")
+    name, depth, dice = command.guard.shield, command.guard.depth, command.guard.dice
+    for option, value in (("depth", depth), ("dice", dice)):
+        if value is not None and name != "prescience":
+            raise AmbsError(f"--{option} is how prescience searches; add --shield prescience, or leave it out.")
     if name in (None, "none"):
         return config
     require_guard(name, command.agent)
-    given: dict[str, Any] = {"name": name, "depth": depth}
+    given: dict[str, Any] = {"name": name, "depth": depth, "dice": dice}
     formula = command.formula
     if name == "classical":
         formula, given["Delta"], given["look_ahead"] = taken_apart(command.formula, command.ambs)

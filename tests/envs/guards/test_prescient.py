@@ -10,7 +10,7 @@ from ambs import AmbsError
 from ambs.envs.catalogue import maker
 from ambs.envs.guards import GuardConfig, guarded_maker
 from ambs.envs.vector import CrashWarning, make_vec
-from tests.envs.guards.worlds import BELT, RIGHT, Fragile, Memorable, Savable, short, without_belts
+from tests.envs.guards.worlds import BELT, CAUSEWAY, RIGHT, Fragile, Memorable, Savable, short, without_belts
 
 FOUR = GuardConfig("prescience", depth=4)
 
@@ -95,6 +95,28 @@ def test_the_formula_of_a_run_is_what_counts():
         assert env.guard(RIGHT).overridden == overridden
 
 
+def test_with_dice_of_its_own_it_does_not_foresee_chance():
+    """On a causeway in acid, one step ahead: with the same dice no slip is walked into, with others some are; and what
+    is drawn is not changed by the search."""
+    make = maker("conveyor", map=CAUSEWAY, slip=0.5)
+    baths = {}
+    for dice in ("same", "own"):
+        guard = GuardConfig(depth=1, dice=dice)
+        with (
+            make_vec(guarded(make, guard), 1, seed=1, workers="inline") as searched,
+            make_vec(make, 1, seed=1, workers="inline") as plain,
+        ):
+            assert_same(searched.reset(), plain.reset())
+            baths[dice] = 0
+            for _ in range(60):
+                actions = searched.guard([RIGHT]).actions
+                batch = searched.step(actions)
+                baths[dice] += int(batch.cost[0] > 0)
+                assert_same(batch, plain.step(actions))
+    assert baths["same"] == 0
+    assert baths["own"] > 3
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -147,7 +169,12 @@ def test_environments_without_a_guard_say_so():
 
 @pytest.mark.parametrize(
     ("wrong", "words"),
-    [({"name": "sound"}, 'no shield "sound"'), ({"depth": 0}, "depth is 0"), ({"Delta": 1.0}, "Delta is 1")],
+    [
+        ({"name": "sound"}, 'no shield "sound"'),
+        ({"depth": 0}, "depth is 0"),
+        ({"dice": "loaded"}, "dice of the shield are 'loaded'"),
+        ({"Delta": 1.0}, "Delta is 1"),
+    ],
 )
 def test_bad_numbers(wrong, words):
     with pytest.raises(ambs.AmbsError, match=words):

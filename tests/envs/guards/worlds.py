@@ -9,8 +9,8 @@ from ambs.envs import Conveyor, labelled
 
 # From the second cell a step to the right is onto a belt that ends in acid, four steps later.
 LONG_BELT = ["S.>>>A", "......", "G....."]
-# As large as the conveyor's own map, so that what is compiled for that is used again. Acid is to both sides all the way:
-# up and down are never let through, and a step along the way is with a tolerance of 0.1.
+# As large as the conveyor's own map, so that what is compiled for that is used again. There is acid to both sides: up
+# and down are never let through, and a step along the way is with a tolerance of 0.1.
 CAUSEWAY = ["###########", "#AAAAAAAAA#", "#S.......G#", "#AAAAAAAAA#", "###########"]
 BELT = functools.partial(Conveyor, LONG_BELT, slip=0.0, observation="state")
 RIGHT = 1

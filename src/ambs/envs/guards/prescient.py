@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
+import numpy as np
 from gymnasium import spaces
 from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
@@ -49,6 +51,19 @@ class Searchable:
         for layer, before in zip(self._layers, layers, strict=True):
             vars(layer).update(before)
 
+    def require_dice(self, name: str) -> None:
+        self._env.reset(seed=0)
+        if not hasattr(self._core.get_state(), "generator"):
+            raise AmbsError(
+                f"the saved state of {name} does not tell its dice as generator, so the shield has to take the same "
+                "ones; leave --dice out."
+            )
+
+    def take_other_dice(self, state: Any) -> None:
+        """Goes to a state that `get_state` gave, but for what chance will draw; it is always the same instead."""
+        core, layers = state
+        self.set_state((dataclasses.replace(core, generator=_elsewhere(core.generator)), layers))
+
     def safe_step(self, action: Any) -> tuple[bool, bool]:
         if not self._quick:
             _, _, terminated, truncated, info = self._env.step(action)
@@ -71,11 +86,29 @@ class PrescientGuard:
         assert isinstance(space, spaces.Discrete)
         kind = space.dtype.type
         actions = [kind(space.start + number) for number in range(int(space.n))]
-        self._shield = PrescienceShield(Searchable(env, name), actions, config.depth, most=config.most)
+        self._simulator = Searchable(env, name)
+        self._own_dice = config.dice == "own"
+        if self._own_dice:
+            self._simulator.require_dice(name)
+        self._shield = PrescienceShield(self._simulator, actions, config.depth, most=config.most)
 
     def __call__(self, action: Any, info: Mapping[str, Any]) -> Verdict:
-        decision = self._shield(None, action)
+        before = self._simulator.get_state() if self._own_dice else None
+        if before is not None:
+            self._simulator.take_other_dice(before)
+        try:
+            decision = self._shield(None, action)
+        finally:
+            if before is not None:
+                self._simulator.set_state(before)
         return Verdict(decision.action, bool(decision.overridden), float(decision.estimate), self._shield.steps)
+
+
+def _elsewhere(generator: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The state of a NumPy generator, so far on that the draws between are never reached."""
+    dice = getattr(np.random, generator["bit_generator"])()
+    dice.state = generator
+    return dice.jumped().state
 
 
 def _taken_apart(env: gymnasium.Env[Any, Any], name: str) -> tuple[list[gymnasium.Wrapper[Any, Any, Any, Any]], Any]:
