@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -48,14 +49,7 @@ def test_what_it_leaves(whole):
     assert (summary["agent"], summary["shield"]) == ("rainbow", "classical")
     assert 0.05 < summary["override_rate"] < 1
     config = json.loads((path / "config.json").read_text())
-    assert config["guard"] == {
-        "name": "classical",
-        "depth": 5,
-        "most": 10_000,
-        "dice": "same",
-        "Delta": 0.1,
-        "look_ahead": 30,
-    }
+    assert config["guard"] == asdict(EXACT)
     told = rows(path, "metrics")
     # From the first row on, where actions are random; and no row sums up another.
     assert all(row["shield/override_rate"] > 0 and row["shield/steps"] == 0 for row in told)

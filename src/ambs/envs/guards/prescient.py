@@ -53,7 +53,8 @@ class Searchable:
 
     def require_dice(self, name: str) -> None:
         self._env.reset(seed=0)
-        if not hasattr(self._core.get_state(), "generator"):
+        saved = self._core.get_state()
+        if not (dataclasses.is_dataclass(saved) and hasattr(saved, "generator")):
             raise AmbsError(
                 f"the saved state of {name} does not tell its dice as generator, so the shield has to take the same "
                 "ones; leave --dice out."
