@@ -133,6 +133,7 @@ def test_trained_by_name_on_the_command_line():
         (["CartPole-v1", "--agent", "rainbow", "--shield", "prescience"], "CartPole-v1 cannot be searched"),
         (["minatar-seaquest", "--agent", "iqn", "--shield", "classical"], "minatar-seaquest has no mdp()"),
         (["Pendulum-v1", "--agent", "dreamer", "--shield", "prescience"], "chooses among Discrete"),
+        (["--agent", "iqn", "--shield", "classical", "--formula", "acid & !acid"], "no state satisfies"),
         (["--agent", "lag", "--shield", "latent"], "--shield latent imagines with a safe policy"),
         (["--agent", "dreamer", "--shield", "armour"], 'no shield "armour"'),
         (["--agent", "dreamer", "--shield", "classical", "--depth", "3"], "add --shield prescience"),

@@ -24,6 +24,7 @@ from ambs.agents.player import ActionCodec
 from ambs.envs.catalogue import listed, maker
 from ambs.envs.guards import GuardConfig, guarded_maker
 from ambs.errors import AmbsError
+from ambs.logic import satisfiable
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.storage import Checkpoint, load, read_config
 from ambs.runs.trainee import Settings
@@ -92,7 +93,17 @@ def guarded_maker_of(config: Settings, guard: GuardConfig | None) -> Callable[[]
         return make
     spec = listed(config.env)
     formula = config.formula if spec is None or config.formula is not None else spec.formula
+    if formula is not None:
+        require_satisfiable(formula)
     return guarded_maker(make, guard, formula=formula, name=config.env)
+
+
+def require_satisfiable(formula: str) -> None:
+    if not satisfiable(formula):
+        raise AmbsError(
+            f"no state satisfies '{formula}', which contradicts itself, so no shield can keep it; give another "
+            "--formula."
+        )
 
 
 def env_options(config: Settings) -> dict[str, Any]:
