@@ -291,6 +291,33 @@ class TestPrescience:
         decision = PrescienceShield(env, range(5), depth=5)(None, 2)
         assert (decision.action, bool(decision.overridden), decision.estimate) == (2, False, 0.0)
 
+    def test_a_search_is_cut_short_and_says_so(self):
+        """Five actions are fatal, whichever they are; but action 2 is none, with which nothing happens."""
+
+        class Doomed:
+            time = 0
+
+            def get_state(self):
+                return self.time
+
+            def set_state(self, state):
+                self.time = state
+
+            def safe_step(self, action):
+                self.time += action != 2
+                return self.time < 5, False
+
+        all_paths = PrescienceShield(Doomed(), (0, 1), depth=5)
+        assert (all_paths(None, 0).estimate, all_paths.steps) == (0.0, 2 + 4 + 8 + 16 + 32)
+        few = PrescienceShield(Doomed(), (0, 1), depth=5, most=20)
+        decision = few(None, 0)
+        assert (decision.action, decision.overridden, few.steps) == (0, False, 20)
+        assert np.isnan(decision.estimate)
+        # Each action has its share: what the others use up does not keep the third from being found.
+        three = PrescienceShield(Doomed(), (0, 1, 2), depth=6, most=18)
+        decision = three(None, 1)
+        assert (decision.action, decision.overridden, decision.estimate) == (2, True, 1.0)
+
     def test_depth_is_at_least_one(self):
         with pytest.raises(AmbsError, match="depth is 0"):
             PrescienceShield(Conveyor("small"), range(5), depth=0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -16,6 +16,9 @@ from rich.table import Table
 from ambs.commands.output import console, print_json
 from ambs.errors import AmbsError, positive_integer
 from ambs.files import write_text
+
+if TYPE_CHECKING:
+    from ambs.runs.evaluate.loading import LoadedAgent
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,24 @@ class Eval:
     without_shield: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """The task policy alone, of an agent that was trained with a shield."""
 
+    shield: str | None = None
+    """The shield to play with instead of that of the training: prescience (searches the environment itself for a safe
+    path, where it can be saved and restored), classical (exact, in conveyor worlds), none, or for a run of ambs also a
+    criterion: sound, rollout, paper, latent or recover."""
+
+    depth: int | None = None
+    """Steps of the paths that prescience searches; 5 if not given, here or in training."""
+
+    dice: str | None = None
+    """What prescience knows of chance: same (what the environment will draw, too) or own (dice of its own); same if not
+    given, here or in training."""
+
+    tolerance: float | None = None
+    """Delta of the classical shield, how likely a violation may be; 0.1 if not given, here or in training."""
+
+    look_ahead: int | None = None
+    """T of the classical shield; 30 if not given, here or in training."""
+
     video: Annotated[tuple[Path, ...] | None, tyro.conf.arg(metavar="[FILE.mp4]")] = None
     """Film the first episodes; in the run's folder `evaluations` if no file is given."""
 
@@ -50,7 +71,7 @@ class Eval:
     """How many episodes to film."""
 
     out: Path | None = None
-    """The JSON file to write; RUN/evaluations/STEP-SEED.json if not given."""
+    """The JSON file to write; RUN/evaluations/STEP-SEED.json if not given, with the shield's name if that is."""
 
     json: Annotated[bool, tyro.conf.arg(name="json")] = False
     """Print the result as one JSON object, the one that is written."""
@@ -58,16 +79,13 @@ class Eval:
     def run(self) -> None:
         # Slow to import, and the other commands do without.
         from ambs.runs.devices import keep_compiled
-        from ambs.runs.evaluate import evaluate, load
+        from ambs.runs.evaluate import evaluate
 
         episodes = positive_integer("episodes", self.episodes)
         positive_integer("video-episodes", self.video_episodes)
         keep_compiled()
-        agent = load(self.run_dir, shield=not self.without_shield)
-        if self.without_shield and agent.config.shield is None:
-            raise AmbsError(f"{self.run_dir} was trained without a shield; leave --without-shield out.")
-        how = ("-deterministic" if self.deterministic else "") + ("-without-shield" if self.without_shield else "")
-        name = f"{agent.step}-{self.seed}{how}"
+        agent = self._agent()
+        name = f"{agent.step}-{self.seed}{self._how()}"
         out = self.out or self.run_dir / "evaluations" / f"{name}.json"
         video = _video(self.video, out.with_suffix(".mp4"))
         for path in (out,) if video is None else (out, video):
@@ -92,6 +110,37 @@ class Eval:
             print_json(answer)
         else:
             _show(answer, [out] if video is None else [out, video])
+
+    def _agent(self) -> LoadedAgent:
+        """The run's agent, with the shield that is asked for."""
+        from ambs.runs.evaluate import load
+
+        if self.without_shield and self.shield not in (None, "none"):
+            raise AmbsError(f"--shield {self.shield} and --without-shield contradict each other; leave one out.")
+        agent = load(self.run_dir, shield="none" if self.without_shield else self.shield or True)
+        if self.without_shield and agent.config.shield is None and agent.config.guard is None:
+            raise AmbsError(f"{self.run_dir} was trained without a shield; leave --without-shield out.")
+        guard = agent.chosen.guard
+        numbers: dict[str, Any] = {}
+        for option, field, owner, value in (
+            ("depth", "depth", "prescience", self.depth),
+            ("dice", "dice", "prescience", self.dice),
+            ("tolerance", "Delta", "classical", self.tolerance),
+            ("look-ahead", "look_ahead", "classical", self.look_ahead),
+        ):
+            if value is not None:
+                if guard is None or guard.name != owner:
+                    raise AmbsError(f"--{option} is for the shield {owner}; add --shield {owner}, or leave it out.")
+                numbers[field] = value
+        return agent.again(0, shield=replace(guard, **numbers)) if guard is not None and numbers else agent
+
+    def _how(self) -> str:
+        """What is in the name of a file: all that makes it another evaluation of the same step and seed."""
+        shield = "without-shield" if self.without_shield or self.shield == "none" else self.shield
+        numbers = {"depth": self.depth, "dice": self.dice, "tolerance": self.tolerance, "look-ahead": self.look_ahead}
+        parts = ["deterministic" if self.deterministic else None, shield]
+        parts += [None if value is None else f"{name}-{value}" for name, value in numbers.items()]
+        return "".join(f"-{part}" for part in parts if part is not None)
 
 
 def _video(given: tuple[Path, ...] | None, usual: Path) -> Path | None:
@@ -133,7 +182,10 @@ def _show(answer: dict[str, Any], wrote: list[Path]) -> None:
     rate = answer["violations_per_1000_steps"]
     out.print(f"{answer['violations']:,} violations in {answer['steps']:,} steps: {rate:.4g} in 1,000")
     if "override_rate" in answer:
-        out.print(f"The shield took over in {answer['override_rate']:.1%} of them.")
+        out.print(f"The shield {answer['shield']} took over in {answer['override_rate']:.1%} of them.")
+    if "milliseconds_per_decision" in answer:
+        steps, milliseconds = answer["simulator_steps_per_decision"], answer["milliseconds_per_decision"]
+        out.print(f"A decision took {steps:.3g} steps of the environment and {milliseconds:.3g} milliseconds.")
     for path in wrote:
         out.print(f"wrote  {path}", markup=False)
 

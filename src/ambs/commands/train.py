@@ -11,6 +11,7 @@ import tyro
 from ambs.commands.train_ambs import AmbsOptions
 from ambs.commands.train_dreamer import DreamerOptions, train_dreamer
 from ambs.commands.train_lag import LagOptions
+from ambs.commands.train_shield import GuardOptions
 from ambs.commands.train_tabular import TabularOptions, train_tabular
 from ambs.commands.train_value import ValueOptions, train_value
 from ambs.errors import AmbsError
@@ -74,6 +75,7 @@ class Train:
     ambs: tyro.conf.OmitArgPrefixes[AmbsOptions] = field(default_factory=AmbsOptions)
     lag: tyro.conf.OmitArgPrefixes[LagOptions] = field(default_factory=LagOptions)
     value: tyro.conf.OmitArgPrefixes[ValueOptions] = field(default_factory=ValueOptions)
+    guard: tyro.conf.OmitArgPrefixes[GuardOptions] = field(default_factory=GuardOptions)
 
     @property
     def world(self) -> str:
@@ -90,12 +92,16 @@ class Train:
         if self.agent != "tabular":
             _require_none(self.tabular, "tabular", self.agent)
         if self.agent != "ambs":
-            _require_none(self.ambs, "ambs", self.agent)
+            # Two of its options are those of a classical shield too.
+            exact = self.guard.shield == "classical"
+            others = replace(self.ambs, tolerance=None, look_ahead=None) if exact else self.ambs
+            _require_none(others, "ambs", self.agent)
         if self.agent != "lag":
             _require_none(self.lag, "lag", self.agent)
         if self.agent not in ("rainbow", "iqn"):
             _require_none(self.value, "rainbow", self.agent)
         if self.agent == "tabular":
+            _require_none(self.guard, "dreamer", self.agent)
             _require_none(self.dreamer, "dreamer", self.agent)
             train_tabular(self, self.tabular)
         elif self.agent in ("rainbow", "iqn"):

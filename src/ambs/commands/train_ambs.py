@@ -71,7 +71,7 @@ def shielded(config: RunConfig, command: Train, options: AmbsOptions) -> RunConf
     from ambs.agents.shielding import ShieldConfig
     from ambs.runs.dreamer.config import with_safety
 
-    safe, Delta, look_ahead = _taken_apart(command.formula, options)
+    safe, Delta, look_ahead = taken_apart(command.formula, options)
     criterion = options.criterion or (None if options.backup is None else "sound")
     given: dict[str, Any] = {
         "criterion": criterion, "test": command.test, "Delta": Delta, "epsilon": options.epsilon,
@@ -98,7 +98,7 @@ def _penalty(options: AmbsOptions) -> PenaltyConfig | None:
     return PenaltyConfig(options.penalty, 1.0 if options.penalty_weight is None else options.penalty_weight)
 
 
-def _taken_apart(formula: str | None, options: AmbsOptions) -> tuple[str | None, float | None, int | None]:
+def taken_apart(formula: str | None, options: AmbsOptions) -> tuple[str | None, float | None, int | None]:
     """Ψ, Δ and T, from `P>=1-Δ [ G<=T Ψ ]` or from the options."""
     parsed = None if formula is None else parse(formula)
     if not isinstance(parsed, syntax.ProbabilityBound):

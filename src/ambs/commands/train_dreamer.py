@@ -18,6 +18,7 @@ from ambs.commands.train_ambs import AmbsOptions, shielded
 from ambs.commands.train_lag import LagOptions, constrained
 from ambs.commands.train_progress import display
 from ambs.commands.train_report import report
+from ambs.commands.train_shield import guarded, with_criterion
 from ambs.errors import AmbsError
 
 if TYPE_CHECKING:
@@ -116,9 +117,11 @@ def train_dreamer(command: Train, options: DreamerOptions, own: AmbsOptions | La
 
     config = configuration(command, options)
     if isinstance(own, AmbsOptions):
-        config = shielded(config, command, own)
-    elif own is not None:
-        config = constrained(config, own, paper=options.preset == "paper")
+        config = shielded(config, command, with_criterion(own, command.guard))
+    else:
+        config = guarded(config, command)
+        if own is not None:
+            config = constrained(config, own, paper=options.preset == "paper")
     conduct(train, config, command)
 
 
@@ -128,7 +131,8 @@ def conduct(train: Callable[..., dict[str, Any]], config: Settings, command: Tra
     from ambs.runs.dreamer import Interrupted
 
     keep_compiled()
-    folder = command.run_dir or Path("runs") / f"{re.sub(r'[/:]', '-', config.env)}-{config.agent}-s{config.seed}"
+    agent = config.agent if config.guard is None else f"{config.agent}-{config.guard.name}"
+    folder = command.run_dir or Path("runs") / f"{re.sub(r'[/:]', '-', config.env)}-{agent}-s{config.seed}"
     with warnings.catch_warnings():
         warnings.showwarning = _say  # type: ignore[assignment]
         try:

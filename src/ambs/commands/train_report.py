@@ -43,6 +43,7 @@ def report(summary: dict[str, Any], folder: Path, *, quiet: bool) -> None:
         return
     out = console()
     size = f"{summary['size']}, " if "size" in summary else ""
+    size += f"shield {summary['shield']}, " if "shield" in summary else ""
     out.print(f"{summary['env']}, {summary['agent']}, {size}{steps:,} steps, seed {summary['seed']}", markup=False)
     other = twin.row(steps) if compared else {}
     table = Table("", *([mine, f"without, seed {twin.config['seed']}"] if compared else [""]))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ambs.commands.train_dreamer import DreamerOptions, conduct, env_options, given, workers
+from ambs.commands.train_shield import guarded
 from ambs.errors import AmbsError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def train_value(command: Train, shared: DreamerOptions, options: ValueOptions) -
     # Slow to import, and the other commands do without.
     from ambs.runs.value import train
 
-    conduct(train, configuration(command, shared, options), command)
+    conduct(train, guarded(configuration(command, shared, options), command), command)
 
 
 def configuration(command: Train, shared: DreamerOptions, options: ValueOptions) -> ValueRunConfig:

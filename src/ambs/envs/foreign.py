@@ -116,14 +116,14 @@ def _way(name: str, given: _Given, formula: Any) -> Wrap:
             )
         return functools.partial(labelled, formula=formula)
     if given.cost:
-        return _AsGiven if isinstance(given.labels, Mapping) else from_cost
+        return AsGiven if isinstance(given.labels, Mapping) else from_cost
     if given.labels is not None:
         atoms = ", ".join(given.labels)
         raise AmbsError(f"{name} gives labels ({atoms}) but no cost; say what has to hold of them with a formula.")
     return _harmless
 
 
-class _AsGiven(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
+class AsGiven(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
     """An environment with labels and a cost of its own; a reset that gives no cost costs nothing."""
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
 from ambs.agents.player import ActionCodec
+from ambs.envs.guards import GuardConfig
 from ambs.envs.vector import VectorEnv
 from ambs.replay import Ring
 
@@ -60,6 +61,9 @@ class Settings(Protocol):
 
     @property
     def tensorboard(self) -> bool: ...
+
+    @property
+    def guard(self) -> GuardConfig | None: ...
 
     @property
     def agent(self) -> str: ...
@@ -127,6 +131,10 @@ class Trainee(abc.ABC):
     @abc.abstractmethod
     def act(self, position: Any, counters: Any, *, key: PRNGKeyArray) -> None:
         """Sees what the position shows, and puts there its action and what it remembers."""
+
+    @abc.abstractmethod
+    def played(self, position: Any) -> None:
+        """After `act`, others have put another action into the position, and that one is played."""
 
     @abc.abstractmethod
     def pass_over(self, position: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -31,6 +32,10 @@ class PrescienceShield:
     Actions are tried in the order proposed, then `actions`; when none has a safe path, the proposed one is played, for
     there is no better.
 
+    Where danger cannot be escaped the whole tree is searched, 18^5 steps of an Atari game. `most` bounds that: each
+    action has an equal share of so many steps, and one whose share is used up counts as without a safe path. If the
+    proposed one is played because of that, the estimate is NaN: nobody knows.
+
     A decision's `traces` are the paths that were searched: each ends unsafe, at the end of the episode, or safe at
     `depth`. Paths share their beginnings, so what a decision cost is `steps`.
 
@@ -38,23 +43,33 @@ class PrescienceShield:
         steps: how many steps the simulator was asked for by the latest decision.
     """
 
-    def __init__(self, simulator: Simulator, actions: Sequence[int], depth: int = 5) -> None:
+    def __init__(
+        self, simulator: Simulator, actions: Sequence[int], depth: int = 5, *, most: int | None = None
+    ) -> None:
         self.simulator = simulator
         self.actions = list(actions)
         self.depth = positive_integer("the depth", depth)
+        # One path at least, so that an action can be found safe at all.
+        share = None if most is None else positive_integer("most", most) // len(self.actions)
+        self._share = math.inf if share is None else max(share, self.depth)
+        self._until = math.inf
+        self._cut_short = False
         self.steps = 0
         self._paths = 0
 
     def __call__(self, state: Any, proposed: int, *, key: Any = None) -> Decision:
         """`state` and `key` are not used: the simulator is where the agent is."""
         self.steps = self._paths = 0
+        self._cut_short = False
         saved = self.simulator.get_state()
         try:
             for action in [proposed, *(other for other in self.actions if other != proposed)]:
-                self.simulator.set_state(saved)
+                if self.steps:
+                    self.simulator.set_state(saved)
+                self._until = self.steps + self._share
                 if self._safe_path(action, self.depth):
                     return self._decision(action, action != proposed, 1.0)
-            return self._decision(proposed, False, 0.0)
+            return self._decision(proposed, False, math.nan if self._cut_short else 0.0)
         finally:
             self.simulator.set_state(saved)
 
@@ -67,9 +82,15 @@ class PrescienceShield:
             return safe
         here = self.simulator.get_state()
         # Going on as before is the likeliest to be safe where the last step was.
-        for following in [action, *(other for other in self.actions if other != action)]:
-            self.simulator.set_state(here)
-            if self._safe_path(following, depth - 1):
+        following = [action, *(other for other in self.actions if other != action)]
+        for number, each in enumerate(following):
+            if self.steps >= self._until:
+                self._cut_short = True
+                return False
+            # The first goes on from where the simulator is.
+            if number:
+                self.simulator.set_state(here)
+            if self._safe_path(each, depth - 1):
                 return True
         return False
 

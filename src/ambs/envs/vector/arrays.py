@@ -17,8 +17,9 @@ from ambs.errors import AmbsError
 OBS = "obs"
 
 # What an environment is asked to do, in the array "todo": to take the action in "action", to begin an episode with the
-# seed in "seed", or to do so after having been made, or made anew.
-NOTHING, STEP, RESET, MAKE = 0, 1, 2, 3
+# seed in "seed", or to do so after having been made, or made anew; or to have its guard judge the action in "action",
+# and put there the one to play.
+NOTHING, STEP, RESET, MAKE, GUARD = 0, 1, 2, 3, 4
 
 # The arrays begin where a cache line does, so that neighbours are not slowed by each other's writes.
 _ALIGNMENT = 64
@@ -69,6 +70,10 @@ def layout(description: Description, n: int) -> Layout:
         "is_first": ((), np.bool_),
         "is_last": ((), np.bool_),
         "is_terminal": ((), np.bool_),
+        "overridden": ((), np.bool_),
+        "estimate": ((), np.float32),
+        "searched": ((), np.int64),
+        "seconds": ((), np.float64),
     }
     fields, end = {}, 0
     for name, (shape, dtype) in rows.items():

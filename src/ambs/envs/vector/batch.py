@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float32
+from jaxtyping import Bool, Float32, Float64, Int64
 
 
 @dataclass(frozen=True)
@@ -32,3 +32,21 @@ class Batch:
     """The episode ends here: it has terminated, or was cut off."""
     is_terminal: Bool[np.ndarray, " N"]
     """It has terminated: nothing would follow. False where it was only cut off, by a time limit or by a crash."""
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What the environments' guards say of proposed actions, one row per environment."""
+
+    actions: np.ndarray[Any, Any]
+    """To play: the proposed ones, or those of the guards where they take over."""
+    asked: Bool[np.ndarray, " N"]
+    """Who was asked: not where an episode is over, since no action is played there. The rest is about these rows."""
+    overridden: Bool[np.ndarray, " N"]
+    """Where a guard takes over."""
+    estimate: Float32[np.ndarray, " N"]
+    """How likely the proposed action is safe; NaN where nobody knows."""
+    steps: Int64[np.ndarray, " N"]
+    """Steps of the environment that were tried for that."""
+    seconds: Float64[np.ndarray, " N"]
+    """How long it took."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ambs.envs import catalogue
+from ambs.envs.guards import Guarded
 from ambs.envs.spec import EnvSpec
 from ambs.envs.vector.arrays import Description, describe, layout
 from ambs.envs.vector.inline import Inline
@@ -88,6 +89,8 @@ def _try_out(maker: Maker) -> tuple[Description, float]:
         for _ in range(_TRIAL_STEPS):
             action = env.action_space.sample()
             start = time.perf_counter()
+            if isinstance(env, Guarded):
+                action = env.guard(action).action
             _, _, terminated, truncated, _ = env.step(action)
             seconds.append(time.perf_counter() - start)
             if terminated or truncated:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from ambs.envs.guards import Guarded
 from ambs.envs.labels import truth
-from ambs.envs.vector.arrays import MAKE, NOTHING, STEP, Description, describe
+from ambs.envs.vector.arrays import GUARD, MAKE, NOTHING, STEP, Description, describe
 from ambs.errors import AmbsError
 
 Maker = Callable[[], gymnasium.Env[Any, Any]]
@@ -71,6 +73,9 @@ class Slots:
             over = bool(terminated or truncated)
             self._write(index, observation, reward, info, first=False, last=over, terminal=bool(terminated))
             return
+        if todo == GUARD:
+            self._guard(index)
+            return
         if todo == MAKE:
             self._discard(index)
             self._envs[index] = self._makers[index]()
@@ -78,6 +83,18 @@ class Slots:
         if todo == MAKE:
             self._require_alike(index, info)
         self._write(index, observation, 0.0, info, first=True, last=False, terminal=False)
+
+    def _guard(self, index: int) -> None:
+        env, arrays = self._envs[index], self._arrays
+        if not isinstance(env, Guarded):
+            raise AmbsError("these environments have no guard to ask; make them with ambs.envs.guards.guarded_maker.")
+        start = time.perf_counter()
+        verdict = env.guard(arrays["action"][index].copy())
+        arrays["seconds"][index] = time.perf_counter() - start
+        arrays["action"][index] = verdict.action
+        arrays["overridden"][index] = verdict.overridden
+        arrays["estimate"][index] = verdict.estimate
+        arrays["searched"][index] = verdict.steps
 
     def _discard(self, index: int) -> None:
         """Lets go of an environment, which may be in any state: what its `close` says no longer matters."""

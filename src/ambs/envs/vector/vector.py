@@ -19,8 +19,8 @@ from gymnasium.vector.utils import batch_space
 from jaxtyping import Bool, Int, UInt8
 
 from ambs.envs.vector.actions import checked, checked_episodes
-from ambs.envs.vector.arrays import MAKE, NOTHING, OBS, RESET, STEP, Description
-from ambs.envs.vector.batch import Batch
+from ambs.envs.vector.arrays import GUARD, MAKE, NOTHING, OBS, RESET, STEP, Description
+from ambs.envs.vector.batch import Batch, Verdicts
 from ambs.envs.vector.seeds import env_seed
 from ambs.envs.vector.slots import Failure
 from ambs.errors import AmbsError
@@ -75,6 +75,8 @@ class VectorEnv:
         self._crashes = [0] * num_envs
         # Not made yet, or to be made anew: the next reset does so.
         self._unmade = np.ones(num_envs, bool)
+        # Crashed while their guards were asked: their episodes are closed by the next step.
+        self._lost = np.zeros(num_envs, bool)
         self._last: Batch | None = None
         self._closed = False
 
@@ -86,15 +88,37 @@ class VectorEnv:
     def reset(self) -> Batch:
         """Begins the next episode in every environment, giving up those under way."""
         self._require_open()
+        self._lost[:] = False
         return self._run(np.full(self.num_envs, RESET, np.uint8))
 
     def step(self, actions: Any) -> Batch:
         """Steps every environment whose episode goes on, and resets every one whose episode is over."""
-        self._require_open()
-        if self._last is None:
-            raise AmbsError("the environments have not begun an episode; call reset() first.")
-        self.backend.arrays["action"][:] = checked(actions, self.single_action_space, self.num_envs)
-        return self._run(np.where(self._last.is_last, RESET, STEP).astype(np.uint8))
+        over = self._propose(actions)
+        cut_off, self._lost = self._lost, np.zeros(self.num_envs, bool)
+        todo = np.where(over, RESET, np.where(cut_off, NOTHING, STEP)).astype(np.uint8)
+        return self._run(todo, cut_off)
+
+    def guard(self, actions: Any) -> Verdicts:
+        """What the environments' guards would have played instead of these actions; nothing is played yet.
+
+        For environments that `ambs.envs.guards.guarded_maker` makes.
+        """
+        over, arrays = self._propose(actions), self.backend.arrays
+        asked = ~(over | self._lost)
+        for name, nothing in (("overridden", False), ("estimate", np.nan), ("searched", 0), ("seconds", 0.0)):
+            arrays[name][:] = nothing
+        failed = self._attempt(np.where(asked, GUARD, NOTHING).astype(np.uint8))
+        # Whoever waited may be gone too, with its process; but of an episode that was over nothing is lost.
+        self._lost |= failed & ~over
+        asked &= ~failed
+        return Verdicts(
+            actions=arrays["action"].copy(),
+            asked=asked,
+            overridden=arrays["overridden"] & asked,
+            estimate=arrays["estimate"].copy(),
+            steps=arrays["searched"].copy(),
+            seconds=arrays["seconds"].copy(),
+        )
 
     def replay(self, episodes: Any, actions: Any) -> Batch:
         """Goes back to where a vector of the same seed was, by playing its current episodes again.
@@ -116,6 +140,7 @@ class VectorEnv:
             The last row of every environment; its first one where n_i is 0.
         """
         self._require_open()
+        self._lost[:] = False
         numbers, played = checked_episodes(episodes, actions, self.single_action_space, self.num_envs)
         lengths = np.array([len(one) for one in played])
         self._episodes = [number - 1 for number in numbers]
@@ -140,10 +165,18 @@ class VectorEnv:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _run(self, todo: UInt8[np.ndarray, " N"]) -> Batch:
+    def _propose(self, actions: Any) -> Bool[np.ndarray, " N"]:
+        """Puts the actions where they are looked for, and gives whose episode is over, so that none is played."""
+        self._require_open()
+        if self._last is None:
+            raise AmbsError("the environments have not begun an episode; call reset() first.")
+        self.backend.arrays["action"][:] = checked(actions, self.single_action_space, self.num_envs)
+        return self._last.is_last
+
+    def _run(self, todo: UInt8[np.ndarray, " N"], lost_before: Bool[np.ndarray, " N"] | None = None) -> Batch:
         """Has everybody do that; whoever cannot begin an episode begins the one after it instead."""
         arrays, asked = self.backend.arrays, todo
-        cut_off = np.zeros(self.num_envs, bool)
+        cut_off = np.zeros(self.num_envs, bool) if lost_before is None else lost_before
         while (failed := self._attempt(todo)).any():
             # Whoever waited may be gone too, with its process; but of an episode that was over nothing is lost.
             lost = failed & ~((todo == NOTHING) & arrays["is_last"])

@@ -14,6 +14,7 @@ from ambs.agents.safety import SafetyConfig
 from ambs.agents.shielding import ShieldConfig
 from ambs.behaviour.actor_critic import BehaviourConfig
 from ambs.behaviour.penalties import PenaltyConfig
+from ambs.envs.guards import GuardConfig
 from ambs.errors import AmbsError, positive_integer, probability
 from ambs.world_model.sizes import size
 
@@ -106,6 +107,8 @@ class RunConfig:
     shield: ShieldConfig | None = None
     """How actions are shielded; not at all, if not given. AMBS is this, and a learner with `safety`; LAG is a learner
     with `lagrangian`, and no shield."""
+    guard: GuardConfig | None = None
+    """A shield beside the environments instead, which asks nothing of the agent; none, if not given."""
     start: StartConfig | None = None
     """What is in the replay before the first step; nothing, if not given."""
 
@@ -128,6 +131,11 @@ class RunConfig:
         _require_learnable(self.learner)
         if self.shield is not None:
             _require_shieldable(self.learner, self.shield)
+            if self.guard is not None:
+                raise AmbsError(
+                    f"the agent ambs has a shield of its own, and the shield {self.guard.name} is given besides; take "
+                    "the agent dreamer, or leave one of them out."
+                )
         if self.prefill < 0:
             raise AmbsError(f"prefill is {self.prefill}, and has to be at least 0.")
         # Where there are episodes to begin with, the first batch is drawn from them.

@@ -34,7 +34,7 @@ class Counters:
     shielded: int = 0
     """Steps whose action the shield has judged."""
     overrides: int = 0
-    """Those of them in which the safe policy took over."""
+    """Those of them in which it took over."""
     best_return: float | None = None
     recent: list[float] = field(default_factory=list)
     """The last returns, a hundred at most."""
@@ -45,6 +45,11 @@ class Counters:
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+    @property
+    def override_rate(self) -> float:
+        """Of the actions that the shield has judged."""
+        return round(self.overrides / max(1, self.shielded), 4)
 
     def mean_return(self, episodes: int = RECENT) -> float | None:
         """Of the last episodes that have ended."""

@@ -26,6 +26,7 @@ from ambs.runs.dreamer.position import Position
 from ambs.runs.dreamer.rows import as_rows
 from ambs.runs.dreamer.status import Progress, Status
 from ambs.runs.dreamer.tally import Tally, add, all_finite
+from ambs.runs.dreamer.verdicts import VerdictSums
 from ambs.runs.storage import MetricsLog, RunFolder, save
 from ambs.runs.storage.trees import restore
 from ambs.runs.trainee import Settings, Trainee
@@ -52,6 +53,7 @@ class Run:
         self.rng = np.random.default_rng(config.seed)
         self.counters, self.scorer = Counters(), Scorer(config.envs)
         self.tally: Tally | None = None
+        self.verdicts = VerdictSums()
         self.trainee = kind.begin(config, vec, key=self._next_key())
         self.codec = self.trainee.codec
         self.position = Position(
@@ -105,7 +107,7 @@ class Run:
         whole = counters.updates >= self._due_updates() or not self.trainee.ready(self.ring)
         if whole and _due(before, counters.steps, config.log_every):
             self._report(self._row_began)
-            self.tally = None
+            self.tally, self.verdicts = None, VerdictSums()
             self.trainee.end_row()
             self._row_began = (time.monotonic(), counters.steps)
         if stopped or _due(before, counters.steps, self.checkpoint_every):
@@ -130,6 +132,7 @@ class Run:
             "replay": self.ring.written,
             "rng": self.rng.bit_generator.state,
             "tally": None if self.tally is None else self.tally.as_json(),
+            **({} if self.config.guard is None else {"verdicts": self.verdicts.as_json()}),
             **self.trainee.as_json(),
         }
         save(self.folder.checkpoints, self.counters.steps, self._tree(), extra)
@@ -157,6 +160,7 @@ class Run:
         self.key = tree["key"]
         self.counters = Counters(**extra["counters"])
         self.rng.bit_generator.state = extra["rng"]
+        self.verdicts = VerdictSums(**extra.get("verdicts", {}))
         self.tally = None if extra["tally"] is None else Tally.from_json(extra["tally"])
         under_way = dict(extra["episodes_under_way"])
         if self.position.go_back(tree, under_way.pop("numbers"), self.vec, self.ring, self.codec):
@@ -173,20 +177,37 @@ class Run:
         position = self.position
         self.ring.add(as_rows(position.batch, position.action))
         self.trainee.stored(self.ring)
-        if self.counters.steps < self.config.prefill:
+        acted = self.counters.steps >= self.config.prefill
+        if not acted:
             self.trainee.pass_over(position)
             position.action = self.codec.random(self.rng, self.config.envs)
         else:
             self.trainee.act(position, self.counters, key=self._next_key())
             self._require_sound_policy()
-        position.batch = self._next_batch()
+        position.batch = self._next_batch(acted)
         self._require_sound(position.batch)
         for episode in self.scorer.add(position.batch, self.counters):
             self.log.score(self.counters.steps, **dataclasses.asdict(episode))
 
-    def _next_batch(self) -> Batch:
+    def _guard(self, acted: bool) -> None:
+        """The environments' guards, if there are any, have the last word on what is played."""
+        if self.config.guard is None:
+            return
+        position, counters = self.position, self.counters
+        verdicts = self.vec.guard(self.codec.decode(position.action))
+        self.verdicts.add(verdicts)
+        counters.shielded += int(verdicts.asked.sum())
+        counters.overrides += int(verdicts.overridden.sum())
+        if verdicts.overridden.any():
+            played = np.stack([self.codec.encode(action) for action in verdicts.actions])
+            position.action = np.where(verdicts.overridden[:, None], played, position.action)
+            if acted:
+                self.trainee.played(position)
+
+    def _next_batch(self, acted: bool) -> Batch:
         """What follows the actions; an environment's error says what there is to go on from."""
         try:
+            self._guard(acted)
             return self.vec.step(self.codec.decode(self.position.action))
         except AmbsError as error:
             rest = self._last_good(
@@ -251,7 +272,7 @@ class Run:
         counters, (then, steps) = self.counters, began
         own = {"episodes": counters.episodes, "violations": counters.violations, "updates": counters.updates}
         score = {"return": mean} if (mean := counters.mean_return(20)) is not None else {}
-        means = {} if self.tally is None else self.tally.means()
+        means = {**({} if self.tally is None else self.tally.means()), **self.verdicts.means()}
         speed = {"steps_per_second": (counters.steps - steps) / max(time.monotonic() - then, 1e-9)}
         self.log.metrics(counters.steps, {**means, **self.trainee.row(), **own, **score, **speed})
 

@@ -21,8 +21,10 @@ from gymnasium import spaces
 
 from ambs.agents.learner import Learner
 from ambs.agents.player import ActionCodec
-from ambs.envs.catalogue import maker
+from ambs.envs.catalogue import listed, maker
+from ambs.envs.guards import GuardConfig, guarded_maker
 from ambs.errors import AmbsError
+from ambs.logic import satisfiable
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.storage import Checkpoint, load, read_config
 from ambs.runs.trainee import Settings
@@ -35,7 +37,7 @@ _SHIELDING = (".safety.policy.actor", ".safety.critics.twins", ".safety.violatio
 # Options that older runs do not have; what they are if not given is as it was before there were any.
 _ADDED = frozenset(
     {"env_options", "devices", "start", "pretrain", "pictures", "events", "ahead", "steps_ahead", "second_decay"}
-    | {"safety", "safety_discount", "penalty", "lagrangian", "shield", "when"}
+    | {"safety", "safety_discount", "penalty", "lagrangian", "shield", "when", "guard"}
 )
 
 # A training run removes old checkpoints: the one just found may be gone, and a newer one is there then.
@@ -82,6 +84,26 @@ def make_env(config: Settings, /, **options: Any) -> gymnasium.Env[Any, Any]:
 def maker_of(config: Settings, /, **options: Any) -> Callable[[], gymnasium.Env[Any, Any]]:
     """A function that makes such environments."""
     return maker(config.env, **{**env_options(config), **options})
+
+
+def guarded_maker_of(config: Settings, guard: GuardConfig | None) -> Callable[[], gymnasium.Env[Any, Any]]:
+    """The same with that guard, which keeps the run's formula; an error if they cannot have it."""
+    make = maker_of(config)
+    if guard is None:
+        return make
+    spec = listed(config.env)
+    formula = config.formula if spec is None or config.formula is not None else spec.formula
+    if formula is not None:
+        require_satisfiable(formula)
+    return guarded_maker(make, guard, formula=formula, name=config.env)
+
+
+def require_satisfiable(formula: str) -> None:
+    if not satisfiable(formula):
+        raise AmbsError(
+            f"no state satisfies '{formula}', which contradicts itself, so no shield can keep it; give another "
+            "--formula."
+        )
 
 
 def env_options(config: Settings) -> dict[str, Any]:

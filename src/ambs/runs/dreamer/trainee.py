@@ -20,7 +20,6 @@ from ambs.agents.player import ActionCodec, Memory, act, nothing_yet
 from ambs.agents.shielding import act_shielded
 from ambs.envs.vector import VectorEnv
 from ambs.errors import AmbsError
-from ambs.logic import satisfiable
 from ambs.replay import Ring
 from ambs.runs.dreamer.calibration import Calibration
 from ambs.runs.dreamer.config import RunConfig
@@ -31,6 +30,7 @@ from ambs.runs.dreamer.overrides import Overrides
 from ambs.runs.dreamer.position import Position
 from ambs.runs.dreamer.precision import keep_precision
 from ambs.runs.dreamer.rows import as_sequences, layout
+from ambs.runs.dreamer.saved import require_satisfiable
 from ambs.runs.trainee import Trainee
 from ambs.world_model.parts import as_parts, parts_of
 
@@ -76,11 +76,8 @@ class DreamerTrainee(Trainee):
         Placement(config.batch, config.devices)
         if config.shield is not None and config.shield.backup is not None:
             Backup(config.shield.backup, vec.single_action_space)
-        if config.shield is not None and config.formula is not None and not satisfiable(config.formula):
-            raise AmbsError(
-                f"no state satisfies '{config.formula}', which contradicts itself, so no shield can keep it; give "
-                "another --formula."
-            )
+        if config.shield is not None and config.formula is not None:
+            require_satisfiable(config.formula)
 
     @classmethod
     def begin(cls, config: RunConfig, vec: VectorEnv, *, key: PRNGKeyArray) -> Self:
@@ -93,7 +90,7 @@ class DreamerTrainee(Trainee):
         return {
             "size": config.learner.size,
             "criterion": config.shield.criterion,
-            "override_rate": round(counters.overrides / max(1, counters.shielded), 4),
+            "override_rate": counters.override_rate,
         }
 
     def layout(self) -> dict[str, Any]:
@@ -140,6 +137,9 @@ class DreamerTrainee(Trainee):
             counters.shielded += config.envs
             counters.overrides += int(np.asarray(decision.overridden).sum())
         position.action = np.asarray(position.memory.action)
+
+    def played(self, position: Position) -> None:
+        position.memory = Memory(position.memory.state, jnp.asarray(position.action))
 
     def pass_over(self, position: Position) -> None:
         """The model begins with what is seen when it first acts."""

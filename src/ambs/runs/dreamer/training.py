@@ -18,7 +18,7 @@ from ambs.runs.dreamer.counters import Counters
 from ambs.runs.dreamer.interruption import Interruption
 from ambs.runs.dreamer.offline import require_enough, source_of
 from ambs.runs.dreamer.run import Run
-from ambs.runs.dreamer.saved import make_env, maker_of
+from ambs.runs.dreamer.saved import guarded_maker_of, make_env, maker_of
 from ambs.runs.dreamer.status import Progress, Status, nobody
 from ambs.runs.dreamer.trainee import DreamerTrainee
 from ambs.runs.storage import MAY_CHANGE, RunFolder, latest
@@ -50,7 +50,8 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
         interruption = stack.enter_context(Interruption())
         # Before the folder: an environment that there is not, or that cannot be learned, should leave none behind.
         make = maker_of(config)
-        vec = stack.enter_context(make_vec(make, config.envs, seed=config.seed, workers=config.workers))
+        guarded = guarded_maker_of(config, config.guard)
+        vec = stack.enter_context(make_vec(guarded, config.envs, seed=config.seed, workers=config.workers))
         kind.require(config, vec)
         if isinstance(make, Foreign) and make.note is not None:
             warnings.warn(make.note, stacklevel=2)
@@ -75,7 +76,7 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
 # What older runs do not have, and what it was then.
 _AS_BEFORE: dict[str, Any] = {
     "env_options": {}, "devices": None, "start": None, "pretrain": 0, "shield.when": None, "learner.steps_ahead": 1,
-    "learner.dynamics": 0.5, "learner.representation": 0.1,
+    "learner.dynamics": 0.5, "learner.representation": 0.1, "guard": None,
     "learner.lagrangian": None, "learner.safety.penalty": None, "learner.safety.safety_discount": True,
     **{f"learner.{name}.second_decay": 0.999 for name in ("world_model", "actor", "critic", "safety.critics")},
 }  # fmt: skip
@@ -119,6 +120,7 @@ def _summarise(kind: type[Trainee], config: Settings, counters: Counters, path: 
         "env": config.env,
         "agent": config.agent,
         **kind.summary(config, counters),
+        **({} if config.guard is None else {"shield": config.guard.name, "override_rate": counters.override_rate}),
         "seed": config.seed,
         "steps": counters.steps,
         "updates": counters.updates,

@@ -15,6 +15,7 @@ from ambs.agents.shielding import ShieldConfig, act_shielded
 from ambs.errors import AmbsError
 from ambs.runs.dreamer.saved import Saved, make_env
 from ambs.runs.evaluate.observed import observed
+from ambs.runs.evaluate.shields import chosen
 from ambs.types import Decision
 
 
@@ -25,25 +26,28 @@ class SavedAgent:
         config: what the run was told.
         step: environment steps of training behind it.
         observation_space, action_space: of one environment.
+        chosen: the shield it is played with. One that is the environment's is asked by whoever steps that, as
+            `ambs.runs.evaluate.evaluate` does; `predict` knows nothing of it.
     """
 
-    def __init__(self, saved: Saved, *, seed: Any = 0, shield: bool = True) -> None:
+    def __init__(self, saved: Saved, *, seed: Any = 0, shield: Any = True) -> None:
         self.saved = saved
+        self.chosen = chosen(saved.config, shield)
         self._shield: tuple[ShieldConfig, int] | None = None
         self._backup: Backup | None = None
-        safety = saved.config.learner.safety
-        if shield and saved.config.shield is not None and safety is not None:
-            self._shield = (saved.config.shield, safety.look_ahead)
-            name = saved.config.shield.backup
-            self._backup = None if name is None else Backup(name, saved.action_space)
+        safety, own = saved.config.learner.safety, self.chosen.shield
+        if own is not None and safety is not None:
+            self._shield = (own, safety.look_ahead)
+            self._backup = None if own.backup is None else Backup(own.backup, saved.action_space)
+        self._asked_for = shield
         self.config, self.step = saved.config, saved.step
         self.observation_space, self.action_space = saved.observation_space, saved.action_space
         self._codec = ActionCodec(saved.action_space)
         self._key = jax.random.key(checked_seed(seed))
 
-    def again(self, seed: Any) -> SavedAgent:
-        """The same agent, with random numbers of its own."""
-        return SavedAgent(self.saved, seed=seed, shield=self.shielded)
+    def again(self, seed: Any, shield: Any = None) -> SavedAgent:
+        """The same agent with random numbers of its own, and with another shield, if one is given as to `load`."""
+        return SavedAgent(self.saved, seed=seed, shield=self._asked_for if shield is None else shield)
 
     def make_env(self, **options: Any) -> gymnasium.Env[Any, Any]:
         """An environment as the agent was trained in, its formula too; `options` as `ambs.make` takes them."""
@@ -68,6 +72,11 @@ class SavedAgent:
         """
         action, memory, _ = self._next(observation, state, episode_start, deterministic)
         return action, memory
+
+    def played(self, state: Memory, actions: Any) -> Memory:
+        """What to remember where others have chosen the actions: `predict`'s state, with these, a row each."""
+        encoded = np.stack([self._codec.encode(action) for action in actions])
+        return Memory(state.state, jnp.asarray(encoded))
 
     def decide(
         self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from ambs.envs.guards import GuardConfig
 from ambs.envs.vector import make_vec
 from ambs.envs.vector.seeds import env_seed
 from ambs.errors import AmbsError, positive_integer
-from ambs.runs.dreamer.saved import maker_of
+from ambs.runs.dreamer.saved import guarded_maker_of
 from ambs.runs.evaluate.agent import checked_seed
 from ambs.runs.evaluate.loading import LoadedAgent
 from ambs.runs.evaluate.play import Played, play, quotas
+from ambs.runs.evaluate.shields import NONE
 from ambs.verify.statistics import mean_interval, observed
 
 CONFIDENCE = 0.95
@@ -44,11 +46,13 @@ class Evaluation:
             for name in ("episode_return", "length", "violations")
         )
         overrides = sum(one.overrides for one in self.played)
-        rate = {"override_rate": overrides / lengths.sum()} if self.agent.shielded else {}
+        name, guard = self.agent.chosen.name, self.agent.chosen.guard
+        rate = {} if name == NONE else {"shield": name, "override_rate": overrides / lengths.sum()}
+        cost = {} if guard is None else self._cost(guard, int(lengths.sum()))
         return {
             "env": self.agent.config.env,
             "agent": self.agent.config.agent,
-            "shielded": self.agent.shielded,
+            "shielded": name != NONE,
             "step": self.agent.step,
             "seed": self.seed,
             "deterministic": self.deterministic,
@@ -58,6 +62,7 @@ class Evaluation:
             "violations": int(violations.sum()),
             "violations_per_1000_steps": 1000 * float(violations.sum() / lengths.sum()),
             **rate,
+            **cost,
             "confidence": CONFIDENCE,
             "return": _mean(returns),
             "length": _mean(lengths),
@@ -73,6 +78,14 @@ class Evaluation:
                 }
                 for one in self.played
             ],
+        }
+
+    def _cost(self, guard: GuardConfig, decisions: int) -> dict[str, Any]:
+        """What the environment's guard took for each of its decisions, of which there is one a step."""
+        return {
+            "shield_options": asdict(guard),
+            "simulator_steps_per_decision": sum(one.searched for one in self.played) / decisions,
+            "milliseconds_per_decision": 1000 * sum(one.seconds for one in self.played) / decisions,
         }
 
 
@@ -104,7 +117,7 @@ def evaluate(
     player = agent.again(seed)
     quota = quotas(episodes, min(envs, episodes))
     played = []
-    with make_vec(maker_of(config), len(quota), seed=seed, workers=workers) as vec:
+    with make_vec(guarded_maker_of(config, agent.chosen.guard), len(quota), seed=seed, workers=workers) as vec:
         for one in play(player, vec, quota, deterministic=deterministic):
             progress(one)
             played.append(one)

@@ -28,6 +28,10 @@ class Played:
     """`[length, ...]`, as the environment takes them."""
     overrides: int = 0
     """Actions that the shield did not let through."""
+    searched: int = 0
+    """Steps of the environment that its guard tried, if it has one."""
+    seconds: float = 0.0
+    """How long that took."""
 
 
 def quotas(episodes: int, envs: int) -> list[int]:
@@ -40,7 +44,7 @@ def play(agent: LoadedAgent, vec: VectorEnv, quota: list[int], *, deterministic:
     left = list(quota)
     scorer, counters = Scorer(vec.num_envs), Counters()
     actions: list[list[np.ndarray]] = [[] for _ in quota]
-    overrides = np.zeros(len(quota), int)
+    overrides, searched, seconds = np.zeros(len(quota), int), np.zeros(len(quota), int), np.zeros(len(quota))
     batch = vec.reset()
     memory: Any = None
     while any(left):
@@ -49,6 +53,12 @@ def play(agent: LoadedAgent, vec: VectorEnv, quota: list[int], *, deterministic:
             overrides += np.asarray(decision.overridden) & ~batch.is_last
         else:
             action, memory = agent.predict(batch.obs, memory, batch.is_first, deterministic)
+        if agent.chosen.guard is not None:
+            verdicts = vec.guard(action)
+            action, memory = verdicts.actions, agent.played(memory, verdicts.actions)
+            overrides += verdicts.overridden
+            searched += verdicts.steps
+            seconds += verdicts.seconds
         # Where an episode is over, the next step begins another, whatever the action.
         for env in np.flatnonzero(~batch.is_last).tolist():
             actions[env].append(action[env])
@@ -57,5 +67,8 @@ def play(agent: LoadedAgent, vec: VectorEnv, quota: list[int], *, deterministic:
         for env, episode in zip(ended.tolist(), scorer.add(batch, counters), strict=True):
             if left[env]:
                 left[env] -= 1
-                yield Played(env, vec.episodes[env], episode, np.array(actions[env]), int(overrides[env]))
-            actions[env], overrides[env] = [], 0
+                yield Played(
+                    env, vec.episodes[env], episode, np.array(actions[env]), int(overrides[env]), int(searched[env]),
+                    float(seconds[env]),
+                )  # fmt: skip
+            actions[env], overrides[env], searched[env], seconds[env] = [], 0, 0, 0.0

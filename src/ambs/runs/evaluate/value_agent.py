@@ -14,6 +14,7 @@ from ambs.errors import AmbsError
 from ambs.runs.dreamer.saved import make_env
 from ambs.runs.evaluate.agent import checked_seed, flags
 from ambs.runs.evaluate.observed import observed
+from ambs.runs.evaluate.shields import chosen
 from ambs.runs.value.saved import SavedValues
 from ambs.runs.value.trainee import no_frames
 from ambs.value_agents.acting import act, see
@@ -26,20 +27,23 @@ class ValueAgent:
         config: what the run was told.
         step: environment steps of training behind it.
         observation_space, action_space: of one environment.
+        chosen: the shield it is played with, which is the environment's: `predict` knows nothing of it.
     """
 
     shielded = False
 
-    def __init__(self, saved: SavedValues, *, seed: Any = 0) -> None:
+    def __init__(self, saved: SavedValues, *, seed: Any = 0, shield: Any = True) -> None:
         self.saved = saved
+        self.chosen = chosen(saved.config, shield)
+        self._asked_for = shield
         self.config, self.step = saved.config, saved.step
         self.observation_space, self.action_space = saved.observation_space, saved.action_space
         self._codec = ActionCodec(saved.action_space)
         self._key = jax.random.key(checked_seed(seed))
 
-    def again(self, seed: Any) -> ValueAgent:
-        """The same agent, with random numbers of its own."""
-        return ValueAgent(self.saved, seed=seed)
+    def again(self, seed: Any, shield: Any = None) -> ValueAgent:
+        """The same agent with random numbers of its own, and with another shield, if one is given as to `load`."""
+        return ValueAgent(self.saved, seed=seed, shield=self._asked_for if shield is None else shield)
 
     def make_env(self, **options: Any) -> gymnasium.Env[Any, Any]:
         """An environment as the agent was trained in, its formula too; `options` as `ambs.make` takes them."""
@@ -69,6 +73,10 @@ class ValueAgent:
         chosen = np.asarray(act(self.saved.network, jnp.asarray(frames), how, epsilon, key=key, greedy=deterministic))
         actions = self._codec.decode(np.eye(self._codec.size, dtype=np.float32)[chosen])
         return (actions[0] if alone else actions), frames
+
+    def played(self, state: np.ndarray, actions: Any) -> np.ndarray:
+        """What to remember where others have chosen the actions: of those, nothing."""
+        return state
 
     def decide(self, *_: Any, **__: Any) -> NoReturn:
         raise AmbsError("this agent has no shield, so nothing is decided; use predict, or load a run of ambs.")

@@ -8,6 +8,7 @@ from typing import Any
 from ambs.agents.optimiser import OptimiserConfig
 from ambs.envs.atari.games import GAMES
 from ambs.envs.catalogue import listed
+from ambs.envs.guards import GuardConfig
 from ambs.errors import AmbsError, positive_integer
 from ambs.runs.dreamer.config import require_options
 from ambs.value_agents.config import ValueConfig
@@ -41,6 +42,7 @@ class ValueRunConfig:
     checkpoint_every: int = 5_000
     tensorboard: bool = True
     learner: ValueConfig = field(default_factory=ValueConfig)
+    guard: GuardConfig | None = None
 
     def __post_init__(self) -> None:
         for name in (
@@ -65,7 +67,7 @@ class ValueRunConfig:
 
     @property
     def shield(self) -> None:
-        """These agents have none."""
+        """These agents have none of their own."""
         return
 
     @property

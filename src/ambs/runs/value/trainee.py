@@ -78,6 +78,9 @@ class ValueTrainee(Trainee):
         chosen = np.asarray(act(self.learner.online, jnp.asarray(position.memory), how, epsilon, key=key))
         position.action = np.eye(self.codec.size, dtype=np.float32)[chosen]
 
+    def played(self, position: Position) -> None:
+        """Of actions nothing is remembered."""
+
     def pass_over(self, position: Position) -> None:
         assert isinstance(position.batch.obs, np.ndarray)
         position.memory = see(position.memory, position.batch.obs, position.batch.is_first)
