@@ -18,7 +18,7 @@ from ambs.shield import Betting, Fixed, Ladder, StatTest
 class Tests:
     """Print how often each test of "μ >= 1-Δ" accepts and how many traces it draws, for any true μ.
 
-    Exact, by dynamic programming. Without options: the paper's rule beside the ladder levels A, B and C, and a sharp one.
+    Exact, by dynamic programming. Without options: the paper's rule beside the ladder levels A, B, C and a sharp one.
     """
 
     p0: float | None = None
