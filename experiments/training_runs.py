@@ -57,6 +57,7 @@ PRETRAINED = (
 # A task policy that knows nothing of safety ended up proposing what was refused, again and again (seed 100).
 SHIELDED = (*PRETRAINED, "--unsafe-ends")
 CRITERIA = ("recover", "sound", "paper", "rollout", "latent")
+VALUES = ("rainbow", "iqn")
 # What each part of the shield is good for, on the conveyor from images: one option changed at a time, beside the
 # criteria as they are. `rollout` and `latent` have no critic; `first` matters only where the task policy goes on.
 ABLATIONS: dict[str, tuple[str, ...]] = {
@@ -106,6 +107,12 @@ SUITES = {
             Plan(f"minatar-{game}", 60_000, (*GRIDS, "--criterion", "sound"), f"minatar-{game}-sound", "ambs"),
             Plan(f"minatar-{game}", 60_000, (*GRIDS, "--criterion", "recover"), f"minatar-{game}-recover", "ambs"),
         )
+    ],
+    # The paper's threshold for LAG, 9.1 of cost, is never reached here; 3 binds.
+    "lag": [Plan("conveyor", 20_000, (*PRETRAINED, "--cost-threshold", "3"), "conveyor-lag", "lag")],
+    "values": [
+        *(Plan(f"minatar-{game}", 60_000, GRIDS, "", agent) for game in ("breakout", "asterix") for agent in VALUES),
+        *(Plan("conveyor", 40_000, GRIDS, "conveyor-grid", agent) for agent in VALUES),
     ],
     "longer": [Plan("minatar-breakout", 1_000_000, GRIDS, "minatar-breakout-longer")],
     "hard": [Plan(f"minatar-{game}", 60_000, GRIDS) for game in ("freeway", "seaquest")],
