@@ -25,6 +25,7 @@ from ambs.envs.catalogue import listed, maker
 from ambs.envs.guards import GuardConfig, guarded_maker
 from ambs.errors import AmbsError
 from ambs.logic import satisfiable
+from ambs.runs.dreamer.as_before import AS_BEFORE
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.storage import Checkpoint, load, read_config
 from ambs.runs.trainee import Settings
@@ -34,10 +35,9 @@ from ambs.world_model.parts import parts_of
 _ACTING = (".model", ".task.actor")
 _SHIELDING = (".safety.policy.actor", ".safety.critics.twins", ".safety.violation.net")
 
-# Options that older runs do not have; what they are if not given is as it was before there were any.
+# What may be missing: what older runs do not have, and what was there before options were left out for that.
 _ADDED = frozenset(
-    {"env_options", "devices", "start", "pretrain", "pictures", "events", "ahead", "steps_ahead", "second_decay"}
-    | {"safety", "safety_discount", "penalty", "lagrangian", "shield", "when", "guard"}
+    {"pictures", "events", "ahead", "safety", "shield"} | {name.rpartition(".")[2] for name in AS_BEFORE}
 )
 
 # A training run removes old checkpoints: the one just found may be gone, and a newer one is there then.

@@ -13,6 +13,7 @@ from ambs.envs.foreign import Foreign
 from ambs.envs.vector import make_vec
 from ambs.errors import AmbsError
 from ambs.files import write_text
+from ambs.runs.dreamer.as_before import AS_BEFORE
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.dreamer.counters import Counters
 from ambs.runs.dreamer.interruption import Interruption
@@ -73,20 +74,10 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
         return _summarise(kind, config, run.counters, path)
 
 
-# What older runs do not have, and what it was then.
-_AS_BEFORE: dict[str, Any] = {
-    "env_options": {}, "devices": None, "start": None, "pretrain": 0, "shield.when": None, "learner.steps_ahead": 1,
-    "learner.dynamics": 0.5, "learner.representation": 0.1, "guard": None,
-    "learner.safety.unsafe_ends": False,
-    "learner.lagrangian": None, "learner.safety.penalty": None, "learner.safety.safety_discount": True,
-    **{f"learner.{name}.second_decay": 0.999 for name in ("world_model", "actor", "critic", "safety.critics")},
-}  # fmt: skip
-
-
 def saved_options(config: Settings) -> dict[str, Any]:
     """The configuration as it is saved; without what older runs do not have, where it is as it was then."""
     options = {"agent": config.agent, **dataclasses.asdict(cast(Any, config))}
-    for option, before in _AS_BEFORE.items():
+    for option, before in AS_BEFORE.items():
         *groups, name = option.split(".")
         within = options
         for group in groups:
