@@ -82,7 +82,7 @@ def _show(report: Content) -> None:
         table.add_row(escape(game), escape(agent), str(len(group)), *bold)
     out.print(table)
     for note in report.notes:
-        out.print(f"note   {note}", markup=False)
+        out.print(f"note   {note}", markup=False, soft_wrap=True)
 
 
 def _known(result: Result, measure: Measure) -> bool:

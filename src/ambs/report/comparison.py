@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ambs.errors import AmbsError
-from ambs.report.naming import Key, named, options
+from ambs.report.naming import Key, named, options, rank
 from ambs.report.reading import Run
 
 
@@ -35,7 +35,9 @@ class Comparison:
 
     @property
     def agents(self) -> list[str]:
-        return list(dict.fromkeys(agent for _, agent in self.groups))
+        """In the paper's order, whatever game they are in."""
+        found = {agent: group[0].agent for (_, agent), group in self.groups.items()}
+        return sorted(found, key=lambda agent: rank(found[agent]))
 
     def agents_of(self, game: str) -> list[str]:
         return [agent for there, agent in self.groups if there == game]
@@ -62,8 +64,8 @@ def compare(runs: Sequence[Run], at: int | None = None) -> Comparison:
         key: [run for run in group if run.source not in left_out] for key, group in groups.items()
     }  # fmt: skip
     compared = {key: group for key, group in compared.items() if group}
-    if not compared:
-        raise AmbsError(f"no run has reached step {at:,}; give a smaller number of steps.")
+    if at is not None and at not in steps.values():
+        raise AmbsError(f"no run has reached step {at:,}; compare at fewer steps.")
     notes += [_said(source, why) for source, why in left_out.items()]
     for (game, agent), group in compared.items():
         _note_unrecorded(game, agent, group, notes)
@@ -77,12 +79,14 @@ def compare(runs: Sequence[Run], at: int | None = None) -> Comparison:
 def _common(runs: Sequence[Run], at: int | None) -> int:
     finished = [run.steps for run in runs if run.finished]
     common = min(finished) if finished else min(run.reached for run in runs)
-    return common if at is None else min(at, max(run.reached for run in runs))
+    return at if at is not None and any(run.reached >= at for run in runs) else common
 
 
 def _note_lengths(game: str, runs: Sequence[Run], common: int, at: int | None, notes: list[str]) -> None:
     lengths = sorted({run.steps for run in runs})
-    if len(lengths) > 1 or (at is not None and common != lengths[0]):
+    if at is not None and common != at:
+        notes.append(f"No run in {game} has reached step {at:,}; they are compared at {common:,}.")
+    elif len(lengths) > 1 or common < lengths[0]:
         said = ", ".join(f"{length:,}" for length in lengths)
         notes.append(f"Runs in {game} are of {said} steps; all are compared at {common:,}, by the episodes ended then.")
 
@@ -116,5 +120,5 @@ def _note_unrecorded(game: str, agent: str, group: Sequence[Run], notes: list[st
             f"{', '.join(missing)}. They are taken for the same otherwise."
         )
     if without:
-        seeds = ", ".join(map(str, without))
-        notes.append(f"The configuration of {agent} in {game}, seed {seeds}, was not kept; its command was compared.")
+        seeds = f"seed{'s' if len(without) > 1 else ''} {', '.join(map(str, without))}"
+        notes.append(f"The configuration of {agent} in {game}, {seeds}, was not kept; its command was compared.")

@@ -122,7 +122,7 @@ def _configuration(report: Content) -> str:
     parts = [_table(report.options) if report.options else "<p>All known options are the same in all runs.</p>"]
     if report.shared_options:
         count = len(report.shared_options.rows)
-        parts.append(f"<details><summary>{count} options that are the same in all runs</summary>")
+        parts.append(f"<details><summary>Options that are the same in all runs: {count}</summary>")
         parts.append(f"{_table(report.shared_options)}</details>")
     return "".join(parts)
 

@@ -50,6 +50,7 @@ def _cell(cell: Cell) -> str:
 
 def _plain(text: str) -> str:
     """As it is, whatever Markdown or HTML would make of it."""
-    for mark in "\\`*_|<>[]#":
+    for mark in "\\`*_|<>#":
         text = text.replace(mark, "\\" + mark)
-    return text.replace("\n", " ")
+    # Brackets alone are intervals; before a parenthesis they would be a link.
+    return text.replace("](", "]\\(").replace("\n", " ")

@@ -39,7 +39,7 @@ def named(runs: Sequence[Run]) -> dict[Key, list[Run]]:
         else:
             same.append(run)
     groups: dict[Key, list[Run]] = {}
-    for game, agent in sorted(ways, key=lambda key: (key[0], _rank(key[1]))):
+    for game, agent in sorted(ways, key=lambda key: (key[0], rank(key[1]))):
         names = _names(agent, game, ways)
         for name, way in sorted(zip(names, ways[game, agent], strict=True), key=lambda pair: pair[0]):
             groups[game, name] = sorted(way, key=lambda run: run.seed)
@@ -52,7 +52,7 @@ def options(run: Run) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name.split(".")[0] not in APART and value is not None}
 
 
-def _rank(agent: str) -> tuple[int, str]:
+def rank(agent: str) -> tuple[int, str]:
     return (PAPER_ORDER.index(agent) if agent in PAPER_ORDER else len(PAPER_ORDER), agent)
 
 

@@ -62,7 +62,7 @@ def games_table(results: Sequence[Result]) -> Table:
         Row((words[measure],), tuple(cell(result, 3) for result in results if result.measure is measure))
         for measure in words
     ]
-    return Table("Over all games", ("measure",), agents, tuple(rows))
+    return Table("On a scale that games share", ("measure",), agents, tuple(rows))
 
 
 def improvement_table(comparison: Comparison, measure: Measure) -> Table | None:

@@ -23,7 +23,7 @@ ENDINGS = {".html": "html", ".htm": "html", ".md": "md", ".tex": "latex", ".json
 
 def write(
     runs: Any,
-    out: Path,
+    out: Any,
     *,
     format: str | None = None,
     figures: Path | None = None,
@@ -35,7 +35,7 @@ def write(
 
     Args:
         runs: Paths of run folders, of folders that contain them, or of kept files; or one such path.
-        out: The file to write; its folder is made if need be.
+        out: The path of the file to write; its folder is made if need be.
         format: "html", "md", "latex" or "json"; by the ending of `out` if not given.
         figures: A folder for the curves as PNG and PDF, if they are wanted.
         steps: The number of steps to compare at; as many as finished runs of a game have in common if not given.
@@ -45,11 +45,13 @@ def write(
     Returns:
         What was written.
     """
+    out = Path(out)
+    if out.is_dir():
+        raise AmbsError(f"{out} is a folder, and has to be a file to write.")
     kind = _format(out, format)
     paths = [Path(runs)] if isinstance(runs, str | os.PathLike) else [Path(path) for path in runs]
     if not paths:
         raise AmbsError("there are no runs to report on; give run folders, folders that contain them, or kept files.")
-    _require_file(out)
     found, broken = find(paths)
     report = content(compare(found, steps), found, command=command, notes=broken, random=random or {})
     pictures: Sequence[str] = ()
@@ -86,8 +88,3 @@ def _format(out: Path, given: str | None) -> str:
     if kind is None:
         raise AmbsError(f"{out} does not end in {', '.join(ENDINGS)}; name it so, or say which with --format.")
     return kind
-
-
-def _require_file(out: Path) -> None:
-    if out.is_dir():
-        raise AmbsError(f"{out} is a folder, and has to be a file to write.")
