@@ -26,7 +26,7 @@ def test_markdown_has_the_table_with_the_best_in_bold(runs, tmp_path):
     lines = (tmp_path / "report.md").read_text().splitlines()
     (row,) = [line for line in lines if line.startswith("| conveyor | total violations")]
     assert row.count("**") == 2
-    assert row.endswith("** [28, 28] |")
+    assert row.endswith("| **20** [20, 20] |")
     assert "![figures/conveyor.png](<figures/conveyor.png>)" in lines
     for game in ("conveyor", "minatar-breakout"):
         assert (tmp_path / "figures" / f"{game}.png").read_bytes().startswith(b"\x89PNG")

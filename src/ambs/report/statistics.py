@@ -46,7 +46,14 @@ def iqm(values: Float[np.ndarray, "... runs"]) -> Float[np.ndarray, "..."]:
     return np.asarray(ordered[..., cut : values.shape[-1] - cut].mean(axis=-1))
 
 
-def estimate(strata: Sequence[Runs], statistic: Statistic = iqm, *, draws: int = DRAWS, seed: int = 0) -> Estimate:
+def estimate(
+    strata: Sequence[Runs],
+    statistic: Statistic = iqm,
+    *,
+    confidence: float = CONFIDENCE,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Estimate:
     """The statistic of all runs of all strata, with its interval."""
     seeds = min(len(runs) for runs in strata)
     value = float(statistic(np.concatenate(strata)))
@@ -54,10 +61,17 @@ def estimate(strata: Sequence[Runs], statistic: Statistic = iqm, *, draws: int =
         return Estimate(value, None, None, seeds)
     rng = np.random.default_rng(seed)
     drawn = statistic(np.concatenate([_drawn(runs, draws, rng) for runs in strata], axis=1))
-    return Estimate(value, *_between(drawn), seeds)
+    return Estimate(value, *_between(drawn, confidence), seeds)
 
 
-def improvement(mine: Sequence[Runs], theirs: Sequence[Runs], *, draws: int = DRAWS, seed: int = 0) -> Estimate:
+def improvement(
+    mine: Sequence[Runs],
+    theirs: Sequence[Runs],
+    *,
+    confidence: float = CONFIDENCE,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Estimate:
     """The chance that a run of mine is above one of theirs in the same game, ties half; the mean over games.
 
     Both are strata in the same order of games, and are drawn anew independently.
@@ -68,7 +82,7 @@ def improvement(mine: Sequence[Runs], theirs: Sequence[Runs], *, draws: int = DR
         return Estimate(value, None, None, seeds)
     rng = np.random.default_rng(seed)
     drawn = [_above(_drawn(a, draws, rng), _drawn(b, draws, rng)) for a, b in zip(mine, theirs, strict=True)]
-    return Estimate(value, *_between(np.mean(drawn, axis=0)), seeds)
+    return Estimate(value, *_between(np.mean(drawn, axis=0), confidence), seeds)
 
 
 def band(
@@ -79,7 +93,7 @@ def band(
     if len(runs) < LEAST_SEEDS:
         return line, None
     index = np.random.default_rng(seed).integers(len(runs), size=(draws, len(runs)))
-    return line, np.quantile(np.stack([iqm(moment[index]) for moment in runs.T], axis=1), _ends(), axis=0)
+    return line, np.quantile(np.stack([iqm(moment[index]) for moment in runs.T], axis=1), _ends(CONFIDENCE), axis=0)
 
 
 def _drawn(runs: Runs, draws: int, rng: np.random.Generator) -> Float[np.ndarray, "draws runs"]:
@@ -91,10 +105,10 @@ def _above(mine: Float[np.ndarray, "draws a"], theirs: Float[np.ndarray, "draws 
     return np.asarray((np.sign(difference) + 1).mean(axis=(1, 2)) / 2)
 
 
-def _between(drawn: Float[np.ndarray, " draws"]) -> tuple[float, float]:
-    low, high = np.quantile(drawn, _ends())
+def _between(drawn: Float[np.ndarray, " draws"], confidence: float) -> tuple[float, float]:
+    low, high = np.quantile(drawn, _ends(confidence))
     return float(low), float(high)
 
 
-def _ends() -> tuple[float, float]:
-    return (1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2
+def _ends(confidence: float) -> tuple[float, float]:
+    return (1 - confidence) / 2, (1 + confidence) / 2
