@@ -33,7 +33,6 @@ def html(report: Content) -> str:
         "<h2>Results</h2>",
         _table(report.table, "results"),
         *(f"<p class=quiet>{escape(rule)}</p>" for rule in RULES),
-        *_over_games(report),
         "<h2>Learning curves</h2>",
         "<p class=quiet>Lines are interquartile means over seeds of the episodes that ended in each fiftieth of the "
         "steps, bands their intervals; without enough seeds there is no band.</p>",
@@ -42,7 +41,8 @@ def html(report: Content) -> str:
     ]
     if report.shielding:
         body += ["<h2>What the shield did</h2>", *_games(report.shielding, agents, "shield", charts)]
-    body += ["<h2>Configuration</h2>", _configuration(report), "<h2>How this was made</h2>", *_origin(report)]
+    body += [*_over_games(report), "<h2>Configuration</h2>", _configuration(report)]
+    body += ["<h2>How this was made</h2>", *_origin(report)]
     page = resources.files("ambs.report")
     style, script = (page.joinpath(name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
     return (
@@ -114,8 +114,9 @@ def _legend(game: str, shown: Sequence[str], agents: Sequence[str]) -> str:
 
 def _figure(identity: str, chart: Chart, agents: Sequence[str]) -> str:
     drawn = svg.svg(chart, agents, identity)
-    words = f'<b>{escape(chart.title)}</b> <span class="readout"></span>'
-    return f'<figure id="{identity}"><figcaption>{words}</figcaption>{drawn}</figure>'
+    # Below the curves, so that they stay under the pointer however long the numbers are.
+    numbers = '<p class="readout quiet"></p>'
+    return f'<figure id="{identity}"><figcaption>{escape(chart.title)}</figcaption>{drawn}{numbers}</figure>'
 
 
 def _configuration(report: Content) -> str:

@@ -51,7 +51,7 @@ def runs_table(comparison: Comparison, runs: Sequence[Run]) -> Table:
     """Every run that was found, also those that are not compared."""
     names = {run.source: key for key, group in comparison.groups.items() for run in group}
     rows = []
-    for run in sorted(runs, key=lambda run: (run.env, run.agent, run.seed, run.source)):
+    for run in sorted(runs, key=lambda run: (*names.get(run.source, (run.env, run.agent)), run.seed, run.source)):
         game, agent = names.get(run.source, (run.env, run.agent))
         state = "finished" if run.finished else f"unfinished, at step {run.reached:,}"
         if run.source in comparison.left_out:

@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from ambs.report.comparison import Comparison
 from ambs.report.measures import FINAL, MEASURES, VIOLATIONS, Measure, value
-from ambs.report.statistics import Estimate, estimate, improvement
+from ambs.report.statistics import LEAST_SEEDS, Estimate, estimate, improvement
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,12 @@ def over_games(comparison: Comparison, random: Mapping[str, float]) -> list[Resu
 
 
 def improvements(comparison: Comparison, measure: Measure) -> dict[tuple[str, str], Estimate]:
-    """For each pair of agents that are there in every game: the chance that a run of the first is better."""
+    """The chance that a run of the first is better, for all pairs of agents that have enough seeds of every game."""
     agents = complete(comparison)
     strata = {agent: [measure.better * _values(comparison, game, agent, measure) for game in comparison.games]
               for agent in agents}  # fmt: skip
-    whole = [agent for agent in agents if all(len(runs) for runs in strata[agent])]
-    return {(a, b): improvement(strata[a], strata[b]) for a in whole for b in whole if a != b}
+    enough = [agent for agent in agents if min(len(runs) for runs in strata[agent]) >= LEAST_SEEDS]
+    return {(a, b): improvement(strata[a], strata[b]) for a in enough for b in enough if a != b}
 
 
 def _env(comparison: Comparison, game: str) -> str:

@@ -66,7 +66,7 @@ def games_table(results: Sequence[Result]) -> Table:
 
 
 def improvement_table(comparison: Comparison, measure: Measure) -> Table | None:
-    """How likely a run of the row's agent is better than one of the column's; None with one agent."""
+    """How likely a run of the row's agent is better than one of the column's; None if too few have seeds enough."""
     chances = improvements(comparison, measure)
     if not chances:
         return None
@@ -94,5 +94,5 @@ def cell(result: Result | None, digits: int | None = None) -> Cell:
 
 def _interval(estimate: Estimate, digits: int) -> str:
     if estimate.low is None:
-        return "1 seed, no interval" if estimate.seeds == 1 else f"{estimate.seeds} seeds, no interval"
+        return f"({estimate.seeds} seed{'s' if estimate.seeds > 1 else ''}, no interval)"
     return f"[{estimate.low:,.{digits}f}, {estimate.high:,.{digits}f}]"
