@@ -92,7 +92,7 @@ def test_an_unfinished_run_is_left_out_and_told_or_counts_where_it_has_come_far_
     going = made.folder(tmp_path / "going", made.config(seed=1, steps=100), EPISODES[:2], ended=False)
     found = compared(tmp_path)
     assert [run.seed for run in found.groups["conveyor", "dreamer"]] == [0]
-    assert "at step 80 of 100" in found.left_out[str(going)]
+    assert "unfinished: of 100 steps it has made 80" in found.left_out[str(going)]
     assert any(str(going) in note for note in found.notes)
     found = compared(tmp_path, 60)
     assert [run.seed for run in found.groups["conveyor", "dreamer"]] == [0, 1]

@@ -66,7 +66,13 @@ def test_a_band_is_of_whole_runs():
 
 @pytest.mark.parametrize(
     ("mine", "theirs", "apart"),
-    [((0, 1), (2, 3), True), ((2, 3), (0, 1), True), ((0, 2), (2, 3), False), ((0, 9), (2, 3), False)],
+    [
+        ((0, 1), (2, 3), True),
+        ((2, 3), (0, 1), True),
+        ((0, 2), (2, 3), False),
+        ((2, 3), (0, 2), False),
+        ((0, 9), (2, 3), False),
+    ],
 )
 def test_intervals_are_apart_only_if_nothing_is_in_both(mine, theirs, apart):
     a, b = (Estimate(float(sum(ends)) / 2, float(ends[0]), float(ends[1]), 5) for ends in (mine, theirs))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from ambs.commands.output import console
 from ambs.errors import positive_integer
@@ -73,7 +73,12 @@ def _show(report: Content) -> None:
 
     out = console()
     measures = [measure for measure in MEASURES if any(_known(one, measure) for one in report.results)]
-    table = Table("game", "agent", "seeds", *(measure.words for measure in measures))
+    table = Table(
+        Column("game", overflow="fold"),
+        Column("agent", overflow="fold"),
+        "seeds",
+        *(measure.words for measure in measures),
+    )
     by_cell = {(one.game, one.agent, one.measure): one for one in report.results}
     for (game, agent), group in report.comparison.groups.items():
         cells = [cell(by_cell.get((game, agent, measure))) for measure in measures]

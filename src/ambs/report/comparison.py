@@ -58,8 +58,8 @@ def compare(runs: Sequence[Run], at: int | None = None) -> Comparison:
             cut.add(game)
         for run in there:
             if run.reached < steps[game]:
-                made = f"is at step {run.reached:,} of {run.steps:,}"
-                left_out[run.source] = f"unfinished: it {made}, and {game} is compared at {steps[game]:,}"
+                made = "it ended at" if run.finished else f"unfinished: of {run.steps:,} steps it has made"
+                left_out[run.source] = f"{made} {run.reached:,}, and {game} is compared at {steps[game]:,}"
     compared = {
         key: [run for run in group if run.source not in left_out] for key, group in groups.items()
     }  # fmt: skip
