@@ -124,6 +124,7 @@ def test_the_command_writes_and_says_what_matters(runs, tmp_path, run_ambs):
     code, out, err = run_ambs("report", runs, tmp_path / "broken", "--out", tmp_path / "new" / "report.html")
     assert (code, err) == (0, "")
     assert "wrote" in out
+    assert f"ambs report {runs} {tmp_path / 'broken'} --out" in (tmp_path / "new" / "report.html").read_text()
     assert "summary.json cannot be read" in out.replace("\n", " ")
     assert "summary.json cannot be read" in (tmp_path / "new" / "report.html").read_text()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -57,13 +56,25 @@ class Report:
             figures=self.figures,
             steps=None if self.steps is None else positive_integer("steps", self.steps),
             random=None if self.random is None else random_returns(self.random),
-            command=shlex.join(["ambs", *sys.argv[1:]]),
+            command=self._command(),
         )
         _show(report)
         out = console()
         out.print(f"wrote  {self.out}", markup=False, soft_wrap=True)
         if self.figures is not None:
             out.print(f"wrote  {self.figures}", markup=False, soft_wrap=True)
+
+    def _command(self) -> str:
+        """What it takes to make this report again."""
+        given = {
+            "out": self.out,
+            "format": self.format,
+            "figures": self.figures,
+            "steps": self.steps,
+            "random": self.random,
+        }
+        options = [word for name, value in given.items() if value is not None for word in (f"--{name}", str(value))]
+        return shlex.join(["ambs", "report", *map(str, self.runs), *options])
 
 
 def _show(report: Content) -> None:
