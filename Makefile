@@ -6,12 +6,13 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help train test lint types ci bench clean
+.PHONY: help train test lint types docs ci bench clean
 
 help:
 	@echo "make train   set up and train a shielded agent in the conveyor world (a minute)"
 	@echo "make test    set up and run the tests"
 	@echo "make ci      lint, types and tests: exactly what CI runs"
+	@echo "make docs    run the examples of the documentation and build it as a site, in site/"
 	@echo "make bench   the benchmarks (speed is measured here, never in the tests)"
 
 $(BIN)/python:
@@ -41,10 +42,18 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
+$(VENV)/.installed-docs: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --disable-pip-version-check -e '.[dev,docs]'
+	@touch $@ $(VENV)/.installed-dev $(VENV)/.installed
+
+docs: $(VENV)/.installed-docs
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/test_docs.py
+	$(BIN)/mkdocs build
+
 ci: lint types test
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) build dist site .pytest_cache .ruff_cache .mypy_cache .hypothesis

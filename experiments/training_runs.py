@@ -49,9 +49,15 @@ class Plan:
 # The defaults of the command; they were chosen on data of random play and on seeds from 100 on.
 GRIDS = ("--workers", "inline")
 PIXELS = (*GRIDS, "--option", "observation=image")
-# So that there is a model for the shield from its first step on; for all agents that are compared.
-PRETRAINED = (*PIXELS, "--pretrain", "600")
+# So that there is a model for the shield from its first step on, and one that imagines chance as it happens; for all
+# agents that are compared. Chosen on seed 100.
+PRETRAINED = (
+    *PIXELS, "--pretrain", "1000", "--train-ratio", "32", "--dynamics-weight", "3", "--representation-weight", "3",
+)  # fmt: skip
+# A task policy that knows nothing of safety ended up proposing what was refused, again and again (seed 100).
+SHIELDED = (*PRETRAINED, "--unsafe-ends")
 CRITERIA = ("recover", "sound", "paper", "rollout", "latent")
+VALUES = ("rainbow", "iqn")
 # What each part of the shield is good for, on the conveyor from images: one option changed at a time, beside the
 # criteria as they are. `rollout` and `latent` have no critic; `first` matters only where the task policy goes on.
 ABLATIONS: dict[str, tuple[str, ...]] = {
@@ -59,7 +65,7 @@ ABLATIONS: dict[str, tuple[str, ...]] = {
     "paper-max": ("--criterion", "paper", "--twins", "max"),
     "paper-resampled": ("--criterion", "paper", "--first", "resampled"),
     "sound-resampled": ("--criterion", "sound", "--first", "resampled"),
-    **{f"recover-{level}": ("--criterion", "recover", "--test", level) for level in ("A", "B", "C")},
+    **{f"recover-{level}": ("--criterion", "recover", "--test", level) for level in ("sharp", "A", "B", "C")},
     "recover-512": ("--criterion", "recover", "--test", "paper"),
     **{
         f"{criterion}-T{steps}": ("--criterion", criterion, "--look-ahead", str(steps))
@@ -80,16 +86,16 @@ SUITES = {
     ],
     "atari": [Plan("seaquest", 20_000, ("--size", "tiny", "--capacity", "100000", "--workers", "inline"))],
     "shielded-conveyor": [
-        Plan("conveyor", 40_000, PRETRAINED, "conveyor-pretrained"),
+        Plan("conveyor", 20_000, PRETRAINED, "conveyor-pretrained"),
         *(
-            Plan("conveyor", 40_000, (*PRETRAINED, "--criterion", criterion), f"conveyor-{criterion}", "ambs")
+            Plan("conveyor", 20_000, (*SHIELDED, "--criterion", criterion), f"conveyor-{criterion}", "ambs")
             for criterion in CRITERIA
         ),
     ],
     "ablations": [
-        Plan("conveyor", 40_000, PRETRAINED, "conveyor-pretrained"),
+        Plan("conveyor", 20_000, PRETRAINED, "conveyor-pretrained"),
         *(
-            Plan("conveyor", 40_000, (*PRETRAINED, *options), f"conveyor-{name}", "ambs")
+            Plan("conveyor", 20_000, (*SHIELDED, *options), f"conveyor-{name}", "ambs")
             for name, options in [*((each, ("--criterion", each)) for each in CRITERIA), *ABLATIONS.items()]
         ),
     ],
@@ -101,6 +107,12 @@ SUITES = {
             Plan(f"minatar-{game}", 60_000, (*GRIDS, "--criterion", "sound"), f"minatar-{game}-sound", "ambs"),
             Plan(f"minatar-{game}", 60_000, (*GRIDS, "--criterion", "recover"), f"minatar-{game}-recover", "ambs"),
         )
+    ],
+    # The paper's threshold for LAG, 9.1 of cost, is never reached here; 3 binds.
+    "lag": [Plan("conveyor", 20_000, (*PRETRAINED, "--cost-threshold", "3"), "conveyor-lag", "lag")],
+    "values": [
+        *(Plan(f"minatar-{game}", 60_000, GRIDS, "", agent) for game in ("breakout", "asterix") for agent in VALUES),
+        *(Plan("conveyor", 40_000, GRIDS, "conveyor-grid", agent) for agent in VALUES),
     ],
     "longer": [Plan("minatar-breakout", 1_000_000, GRIDS, "minatar-breakout-longer")],
     "hard": [Plan(f"minatar-{game}", 60_000, GRIDS) for game in ("freeway", "seaquest")],

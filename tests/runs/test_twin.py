@@ -36,4 +36,6 @@ def test_its_numbers_are_those_of_its_curve():
     row = twin.row(steps)
     assert row["violations"] == twin.curves.violations.sum() > 0
     assert row["episodes"] == twin.curves.episodes.sum()
-    assert min(twin.curves.returns[-5:]) <= row["final_return"] <= max(twin.curves.returns[-15:])
+    # The last 100 episodes: eight end together, so there are 13 such moments.
+    late = twin.curves.returns[twin.curves.episodes > 0][-13:]
+    assert min(late) < row["final_return"] < max(late)

@@ -17,6 +17,7 @@ from ambs.behaviour.actor import Actor
 from ambs.behaviour.actor_critic import ActorCritic, BehaviourConfig, Imagined, Lesson
 from ambs.behaviour.dreaming import Change, Taught, gradients, roll_out, unchanged
 from ambs.behaviour.penalties import Penalised
+from ambs.behaviour.safety_critics import goes_on
 from ambs.errors import AmbsError
 from ambs.world_model.model import Sequences, Weights, WorldModel
 from ambs.world_model.parts import Part
@@ -166,10 +167,20 @@ def _learn_behaviour(
     _, roll = jax.random.split(key)
     task, horizon = learner.task, config.behaviour.horizon
 
+    model, ends = learner.model, config.safety is not None and config.safety.unsafe_ends
+
     def dream(actor: Actor) -> Imagined:
-        return roll_out(learner.model, actor, starts, alive, horizon, learner.model.predict_reward, key=roll)
+        imagined = roll_out(model, actor, starts, alive, horizon, model.predict_reward, key=roll)
+        if not ends:
+            return imagined
+        safe = jax.lax.map(model.predict_safe, imagined.features[1:])
+        return imagined._replace(cont=goes_on(safe, imagined.cont))
 
     taught = gradients(task, dream, _change(learner, config))
+    if ends:
+        # Those who learn from the dream after this ask what really goes on.
+        cont = jax.lax.map(model.predict_continue, taught.imagined.features[1:])
+        taught = taught._replace(imagined=taught.imagined._replace(cont=cont))
     actor, actor_state, norm = update(config.actor, task.actor, taught.actor, learner.optimisers["actor"])
     critic, critic_state, critic_norm = update(config.critic, task.critic, taught.critic, learner.optimisers["critic"])
     task = eqx.tree_at(lambda me: (me.actor, me.critic, me.scale), task, (actor, critic, taught.scale)).follow()

@@ -38,6 +38,9 @@ class SafetyConfig:
     """C, what breaking the formula costs."""
     safety_discount: bool = True
     """Whether violating states are terminal to the twin critics, and no state worth more than C; an ablation if not."""
+    unsafe_ends: bool = False
+    """Whether the task policy hopes for nothing beyond a state that breaks the formula, as if an episode ended there.
+    In the paper it does not know of safety, and may go on proposing for ever what the shield refuses."""
     critics: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(3e-5, 1e-5, 100.0))
     penalty: PenaltyConfig | None = None
     """What the task policy is told of safety; nothing, if not given, as in the paper."""

@@ -16,8 +16,9 @@ from ambs.commands.train_tabular import TabularOptions, train_tabular
 from ambs.commands.train_value import ValueOptions, train_value
 from ambs.errors import AmbsError
 
-# Of the example.
-STEPS, PRETRAIN = 20_000, 600
+# Of the example: a model for the shield from its first step on, and one that imagines chance as it happens.
+STEPS = 20_000
+EXAMPLE = {"pretrain": 1000, "train_ratio": 32.0, "dynamics_weight": 3.0, "representation_weight": 3.0}
 
 
 @dataclass(frozen=True)
@@ -120,9 +121,11 @@ def with_a_world(command: Train) -> Train:
     given = command.dreamer
     if not any(option.startswith("observation=") for option in given.option):
         given = replace(given, option=("observation=image", *given.option))
-    if given.pretrain is None:
-        given = replace(given, pretrain=PRETRAIN)
-    return replace(command, env="conveyor", steps=STEPS if command.steps is None else command.steps, dreamer=given)
+    rest: dict[str, Any] = {name: value for name, value in EXAMPLE.items() if getattr(given, name) is None}
+    return replace(
+        command, env="conveyor", steps=STEPS if command.steps is None else command.steps,
+        dreamer=replace(given, **rest), ambs=replace(command.ambs, unsafe_ends=True),
+    )  # fmt: skip
 
 
 def _require_none(options: Any, theirs: str, agent: str) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
 
 from ambs.errors import AmbsError, FormulaError
 from ambs.logic import parse, syntax
@@ -58,6 +60,10 @@ class AmbsOptions:
     """How well violations have to be foretold before the shield begins: a Brier skill, 0 for no better than their
     frequency, 1 for perfectly; whatever it is if not given."""
 
+    unsafe_ends: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """The task policy hopes for nothing beyond a violation, as if the episode ended there; as in the paper, it knows
+    nothing of safety if not given."""
+
     penalty: str | None = None
     """What the task policy is told of safety: none, critic (cost counts against reward), plpg (actions count by how
     likely they are safe) or copt (nothing is learned from imagined violations); none if not given."""
@@ -84,6 +90,7 @@ def shielded(config: RunConfig, command: Train, options: AmbsOptions) -> RunConf
         30 if look_ahead is None else look_ahead,
         _penalty(options),
         safety_discount=options.safety_discount,
+        unsafe_ends=options.unsafe_ends,
     )
     return dataclasses.replace(config, formula=safe, learner=learner, shield=shield)
 

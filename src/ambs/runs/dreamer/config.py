@@ -23,11 +23,13 @@ PAPER = {"length": 64, "train_ratio": 64.0}
 
 
 def with_safety(
-    learner: LearnerConfig, look_ahead: int = 30, penalty: PenaltyConfig | None = None, *, safety_discount: bool = True
+    learner: LearnerConfig, look_ahead: int = 30, penalty: PenaltyConfig | None = None, **others: Any
 ) -> LearnerConfig:
-    """The learner of AMBS: with a safe policy, and critics that learn as fast as that of the task policy does."""
-    safety = SafetyConfig(look_ahead, critics=learner.critic, penalty=penalty, safety_discount=safety_discount)
-    return replace(learner, safety=safety)
+    """The learner of AMBS: with a safe policy, and critics that learn as fast as that of the task policy does.
+
+    `others` as `SafetyConfig` has them.
+    """
+    return replace(learner, safety=SafetyConfig(look_ahead, critics=learner.critic, penalty=penalty, **others))
 
 
 def with_lagrangian(learner: LearnerConfig, *, paper: bool = False) -> LearnerConfig:

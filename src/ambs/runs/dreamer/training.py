@@ -77,6 +77,7 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
 _AS_BEFORE: dict[str, Any] = {
     "env_options": {}, "devices": None, "start": None, "pretrain": 0, "shield.when": None, "learner.steps_ahead": 1,
     "learner.dynamics": 0.5, "learner.representation": 0.1, "guard": None,
+    "learner.safety.unsafe_ends": False,
     "learner.lagrangian": None, "learner.safety.penalty": None, "learner.safety.safety_discount": True,
     **{f"learner.{name}.second_decay": 0.999 for name in ("world_model", "actor", "critic", "safety.critics")},
 }  # fmt: skip
