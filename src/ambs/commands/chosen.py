@@ -11,6 +11,7 @@ from ambs.commands.bounds import Bounds
 from ambs.commands.check import Check
 from ambs.commands.envs import Envs
 from ambs.commands.eval import Eval
+from ambs.commands.report import Report
 from ambs.commands.tests import Tests
 from ambs.commands.train import Train
 from ambs.commands.verify import Verify
@@ -19,6 +20,7 @@ from ambs.commands.watch import Watch
 Command = (
     Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Eval, tyro.conf.subcommand("eval")]
+    | Annotated[Report, tyro.conf.subcommand("report")]
     | Annotated[Envs, tyro.conf.subcommand("envs")]
     | Annotated[Watch, tyro.conf.subcommand("watch")]
     | Annotated[Check, tyro.conf.subcommand("check")]
@@ -28,10 +30,10 @@ Command = (
 )
 
 _DESCRIPTION = (
-    "Approximate Model-Based Shielding: train, evaluate, look at environments, check formulas, bounds and tests."
+    "Approximate Model-Based Shielding: train, evaluate, compare, look at environments, check formulas, bounds, tests."
 )
 
 
-def chosen(arguments: Sequence[str]) -> Train | Eval | Envs | Watch | Check | Bounds | Tests | Verify:
+def chosen(arguments: Sequence[str]) -> Train | Eval | Report | Envs | Watch | Check | Bounds | Tests | Verify:
     """The command with its options; after --help or a mistake a message, and SystemExit."""
     return tyro.cli(Command, prog="ambs", description=_DESCRIPTION, args=arguments)

@@ -14,6 +14,7 @@ from typing import Any
 
 from ambs.errors import AmbsError
 from ambs.files import write_text
+from ambs.runs.options import flat
 
 # What does not decide what the agent learns from the steps it has already made. Names are dotted: "train.steps".
 MAY_CHANGE = frozenset({"steps", "log_every", "checkpoint_every", "tensorboard", "progress", "workers", "devices"})
@@ -96,22 +97,12 @@ def read_config(path: Path) -> dict[str, Any]:
 
 def compare(saved: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Every option that differs, by dotted name: what it was, and what it is now."""
-    was, is_now = _flat(saved), _flat(now)
+    was, is_now = flat(saved), flat(now)
     return {
         name: (was.get(name, _ABSENT), is_now.get(name, _ABSENT))
         for name in [*was, *(name for name in is_now if name not in was)]
         if name not in was or name not in is_now or was[name] != is_now[name]
     }
-
-
-def _flat(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    options: dict[str, Any] = {}
-    for name, value in config.items():
-        if isinstance(value, Mapping) and value:
-            options |= _flat(value, f"{prefix}{name}.")
-        else:
-            options[prefix + name] = value
-    return options
 
 
 def _settle(path: Path, config: Mapping[str, Any], may_change: Collection[str]) -> tuple[bool, dict[str, Any]]:

@@ -1,0 +1,105 @@
+"""`ambs report`: runs side by side, on one page."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import tyro
+from rich.markup import escape
+from rich.table import Column, Table
+
+from ambs.commands.output import console
+from ambs.errors import positive_integer
+
+if TYPE_CHECKING:
+    from ambs.report.content import Content
+    from ambs.report.measures import Measure
+    from ambs.report.results import Result
+
+
+@dataclass(frozen=True)
+class Report:
+    """Compare training runs: the paper's table with intervals over seeds, learning curves, what the shield did.
+
+    One page that needs nothing else, or the tables as Markdown, LaTeX or JSON.
+    """
+
+    runs: Annotated[tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="RUNS...")]
+    """Run folders, folders that contain them, or JSON files that were kept of runs."""
+
+    out: Path = Path("report.html")
+    """The file to write."""
+
+    format: Literal["html", "md", "latex", "json"] | None = None
+    """What to write; by the ending of --out if not given: .html, .md, .tex, .json."""
+
+    figures: Path | None = None
+    """A folder for the curves as PNG and PDF, two files a game."""
+
+    steps: int | None = None
+    """The number of environment steps to compare at; if not given, as many as the finished runs of a game share."""
+
+    random: Path | None = None
+    """A JSON file with returns of a random policy by environment: the zero of the scale that games share."""
+
+    def run(self) -> None:
+        # The other commands do without.
+        from ambs.report import random_returns, write
+
+        report = write(
+            self.runs,
+            self.out,
+            format=self.format,
+            figures=self.figures,
+            steps=None if self.steps is None else positive_integer("steps", self.steps),
+            random=None if self.random is None else random_returns(self.random),
+            command=self._command(),
+        )
+        _show(report)
+        out = console()
+        out.print(f"wrote  {self.out}", markup=False, soft_wrap=True)
+        if self.figures is not None:
+            out.print(f"wrote  {self.figures}", markup=False, soft_wrap=True)
+
+    def _command(self) -> str:
+        """What it takes to make this report again."""
+        given = {
+            "out": self.out,
+            "format": self.format,
+            "figures": self.figures,
+            "steps": self.steps,
+            "random": self.random,
+        }
+        options = [word for name, value in given.items() if value is not None for word in (f"--{name}", str(value))]
+        return shlex.join(["ambs", "report", *map(str, self.runs), *options])
+
+
+def _show(report: Content) -> None:
+    """A line for each agent in each game: narrower than the page's table."""
+    from ambs.report.measures import MEASURES
+    from ambs.report.tables import cell
+
+    out = console()
+    measures = [measure for measure in MEASURES if any(_known(one, measure) for one in report.results)]
+    table = Table(
+        Column("game", overflow="fold"),
+        Column("agent", overflow="fold"),
+        "seeds",
+        *(measure.words for measure in measures),
+    )
+    by_cell = {(one.game, one.agent, one.measure): one for one in report.results}
+    for (game, agent), group in report.comparison.groups.items():
+        cells = [cell(by_cell.get((game, agent, measure))) for measure in measures]
+        shown = [escape(f"{each.text} {each.beside}" if each.beside.startswith("[") else each.text) for each in cells]
+        bold = [f"[bold]{text}[/]" if each.best else text for text, each in zip(shown, cells, strict=True)]
+        table.add_row(escape(game), escape(agent), str(len(group)), *bold)
+    out.print(table)
+    for note in report.notes:
+        out.print(f"note   {note}", markup=False, soft_wrap=True)
+
+
+def _known(result: Result, measure: Measure) -> bool:
+    return result.measure is measure and result.estimate is not None

@@ -1,0 +1,74 @@
+"""How a report was made: of which runs, by what, when, and at which tier of evidence."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+
+import ambs
+from ambs.envs.catalogue import listed
+from ambs.report.comparison import Comparison
+from ambs.report.measures import LAST
+from ambs.report.reading import Run
+from ambs.report.statistics import CONFIDENCE, DRAWS, LEAST_SEEDS
+from ambs.report.tables import Cell, Row, Table
+
+_TIERS = {
+    "ambs.envs.conveyor": "tier 0 (a small world whose exact kernel is known)",
+    "ambs.envs.minatar": "tier 1 (MinAtar, small enough for a CPU)",
+    "ambs.envs.atari": "tier 2 (Atari; the paper trains for 10,000,000 steps)",
+}
+
+RULES = (
+    "Best score: of one episode. Violations: states entered in training in which the formula did not hold. Final "
+    f"return: mean of the last {LAST} episodes.",
+    f"Numbers are interquartile means over seeds, which with {LEAST_SEEDS} seeds are means. In brackets are "
+    f"{CONFIDENCE:.0%} intervals: percentiles of {DRAWS:,} draws of the bootstrap over seeds, stratified by game.",
+    f"With fewer than {LEAST_SEEDS} seeds there is no interval. With {LEAST_SEEDS} it is from the lowest seed to the "
+    "highest, and with a few more it is still too narrow.",
+    "Bold: the interval overlaps with that of no other agent there, and every agent has one.",
+)
+
+
+def facts(comparison: Comparison, command: str) -> dict[str, str]:
+    """What is worth knowing of the making, by name."""
+    tiers = {game: _tier(comparison, game) for game in comparison.games}
+    return {
+        "made by": command,
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "versions": f"ambs {ambs.__version__}, Python {platform.python_version()}, NumPy {np.__version__}",
+        **{
+            f"steps and tier, {game}": f"{comparison.steps[game]:,} environment steps, {tier}"
+            for game, tier in tiers.items()
+        },
+    }
+
+
+def runs_table(comparison: Comparison, runs: Sequence[Run]) -> Table:
+    """Every run that was found, also those that are not compared."""
+    names = {run.source: key for key, group in comparison.groups.items() for run in group}
+    rows = []
+    for run in sorted(runs, key=lambda run: (*names.get(run.source, (run.env, run.agent)), run.seed, run.source)):
+        game, agent = names.get(run.source, (run.env, run.agent))
+        state = "finished" if run.finished else f"unfinished, at step {run.reached:,}"
+        if run.source in comparison.left_out:
+            state = f"left out: {comparison.left_out[run.source]}"
+        seconds = None if run.summary is None else run.summary.get("wall_seconds")
+        minutes = "–" if seconds is None else f"{seconds / 60:.1f}"
+        cells = (game, agent, str(run.seed), f"{run.steps:,}", minutes, state)
+        rows.append(Row((run.source,), tuple(Cell(text) for text in cells)))
+    return Table("Runs", ("run",), ("game", "agent", "seed", "steps", "minutes", "state"), tuple(rows))
+
+
+def commands(runs: Sequence[Run]) -> list[str]:
+    return [run.command for run in runs if run.command is not None]
+
+
+def _tier(comparison: Comparison, game: str) -> str:
+    env = comparison.groups[game, comparison.agents_of(game)[0]][0].env
+    spec = listed(env)
+    module = "" if spec is None else spec.entry_point.partition(":")[0]
+    return next((tier for begin, tier in _TIERS.items() if module.startswith(begin)), "no tier (your own environment)")

@@ -1,0 +1,188 @@
+"""Which runs are compared, at which steps, under which names, and what is said of the others."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ambs.errors import AmbsError
+from ambs.report.comparison import compare
+from ambs.report.curves import learning, shielding
+from ambs.report.finding import find
+from ambs.report.measures import BEST, FINAL, OVERRIDES, VIOLATIONS, value
+from ambs.report.naming import named
+from ambs.report.results import by_game, improvements, over_games
+from tests.report import made
+
+EPISODES = [(40, 1.0, 2), (80, 5.0, 1), (100, 3.0, 4)]
+
+
+def compared(path, at=None):
+    return compare(find([path])[0], at)
+
+
+def keep(path, seed, command, config=None, steps=100, returns=(1.0, 2.0)):
+    summary = made.summary(made.config(seed=seed, steps=steps), EPISODES)
+    curve = {"step": [steps // 2, steps], "return": list(returns), "episodes": [150, 50], "violations": [5, 2]}
+    kept = {"summary": summary, "curve": curve, "command": command} | ({} if config is None else {"config": config})
+    path.write_text(json.dumps(kept))
+
+
+def test_one_way_has_the_agents_name_and_several_say_in_what_they_differ(tmp_path):
+    made.suite(tmp_path, seeds=2, steps=100)
+    agents = ("dreamer", "ambs (paper)", "ambs (sound)")
+    expected = [(game, agent) for game in ("conveyor", "minatar-breakout") for agent in agents]
+    assert list(named(find([tmp_path])[0])) == expected
+
+
+def test_an_option_that_one_version_does_not_know_parts_no_seeds_and_is_told(tmp_path):
+    for seed, more in ((0, {}), (1, {"pretrain": 600}), (2, {"pretrain": 600, "backup": None})):
+        made.folder(tmp_path / str(seed), made.config(seed=seed, steps=100, **more), EPISODES)
+    found = compared(tmp_path)
+    assert [len(group) for group in found.groups.values()] == [3]
+    (note,) = found.notes
+    assert "not all have recorded pretrain." in note
+
+
+def test_an_option_that_differs_parts_them(tmp_path):
+    for seed, pretrain in ((0, 0), (1, 600), (2, 600)):
+        made.folder(tmp_path / str(seed), made.config(seed=seed, steps=100, pretrain=pretrain), EPISODES)
+    groups = compared(tmp_path).groups
+    assert {agent: len(group) for (_, agent), group in groups.items()} == {
+        "dreamer (pretrain 0)": 1, "dreamer (pretrain 600)": 2,
+    }  # fmt: skip
+
+
+def test_kept_runs_without_configuration_are_told_apart_by_their_commands(tmp_path):
+    for name, options in (("pixels", ""), ("pretrained", " --pretrain 600")):
+        for seed in (0, 1):
+            command = f"ambs train conveyor --seed {seed} --steps 100 --option observation=image{options}"
+            keep(tmp_path / f"conveyor-{name}-s{seed}.json", seed, command)
+    assert {key: len(group) for key, group in compared(tmp_path).groups.items()} == {
+        ("conveyor", "dreamer (pixels)"): 2, ("conveyor", "dreamer (pretrained)"): 2,
+    }  # fmt: skip
+
+
+def test_an_environment_with_other_options_is_another_game(tmp_path):
+    keep(tmp_path / "a-s0.json", 0, "ambs train conveyor --option observation=image --option slip=0.2")
+    made.folder(tmp_path / "b", made.config() | {"env_options": {"slip": 0.2, "observation": "image"}}, EPISODES)
+    made.folder(tmp_path / "c", made.config() | {"formula": "!acid"}, EPISODES)
+    made.folder(tmp_path / "d", made.config(), EPISODES)
+    games = {game for game, _ in named(find([tmp_path])[0])}
+    assert games == {"conveyor (observation image, slip 0.2)", "conveyor (!acid)", "conveyor (as it comes)"}
+
+
+def test_runs_of_different_lengths_are_compared_at_the_steps_they_share(tmp_path):
+    made.folder(tmp_path / "short", made.config(seed=0, steps=80), EPISODES[:2])
+    made.folder(tmp_path / "long", made.config(seed=1, steps=100), EPISODES, violations=99)
+    found = compared(tmp_path)
+    assert found.steps == {"conveyor": 80}
+    assert any("80, 100 steps; all are compared at 80" in note for note in found.notes)
+    violations = {result.measure.key: result.values.tolist() for result in by_game(found)}
+    assert violations == {
+        "best_return": [5.0, 5.0],
+        "violations": [3.0, 3.0],
+        "final_return": [3.0, 3.0],
+        "override_rate": [],
+    }
+
+
+def test_an_unfinished_run_is_left_out_and_told_or_counts_where_it_has_come_far_enough(tmp_path):
+    made.folder(tmp_path / "whole", made.config(seed=0, steps=100), EPISODES)
+    going = made.folder(tmp_path / "going", made.config(seed=1, steps=100), EPISODES[:2], ended=False)
+    found = compared(tmp_path)
+    assert [run.seed for run in found.groups["conveyor", "dreamer"]] == [0]
+    assert "unfinished: of 100 steps it has made 80" in found.left_out[str(going)]
+    assert any(str(going) in note for note in found.notes)
+    found = compared(tmp_path, 60)
+    assert [run.seed for run in found.groups["conveyor", "dreamer"]] == [0, 1]
+    assert any("is unfinished, at step 80" in note for note in found.notes)
+    with pytest.raises(AmbsError, match="no run has reached step 101"):
+        compared(tmp_path, 101)
+
+
+def test_a_seed_counts_once(tmp_path):
+    first = made.folder(tmp_path / "a", made.config(steps=100), EPISODES)
+    second = made.folder(tmp_path / "b", made.config(steps=100), EPISODES)
+    found = compared(tmp_path)
+    assert [run.source for run in found.groups["conveyor", "dreamer"]] == [str(first)]
+    assert "seed 0 of dreamer in conveyor is there twice" in found.left_out[str(second)]
+    assert any(str(second) in note for note in found.notes)
+
+
+def test_numbers_of_a_run_by_hand(tmp_path):
+    metrics = [{"step": 50, "shield/override_rate": 0.5}, {"step": 100, "shield/override_rate": 0.1}]
+    made.folder(tmp_path / "a", made.config(steps=100), EPISODES, metrics=metrics, violations=11, override_rate=0.4)
+    (run,), _ = find([tmp_path])
+    # As the summary has it, with what happened in episodes that had not ended.
+    assert [value(run, each, 100, cut=False) for each in (BEST, VIOLATIONS, FINAL, OVERRIDES)] == [5.0, 11.0, 3.0, 0.4]
+    assert [value(run, each, 80, cut=True) for each in (BEST, VIOLATIONS, FINAL, OVERRIDES)] == [5.0, 3.0, 3.0, 0.5]
+    assert np.isnan(value(run, FINAL, 39, cut=True))
+
+
+def test_of_a_kept_run_the_last_hundred_episodes_are_taken_from_its_parts(tmp_path):
+    keep(tmp_path / "a-s0.json", 0, "ambs train conveyor", returns=(1.0, 2.0))
+    (run,), _ = find([tmp_path])
+    # 50 of the last part, and 50 of the 150 before.
+    assert value(run, FINAL, 100, cut=True) == pytest.approx(1.5)
+    assert value(run, VIOLATIONS, 99, cut=True) == 5.0
+    assert np.isnan(value(run, BEST, 100, cut=True))
+
+
+def test_the_best_is_marked_only_where_intervals_are_apart_from_all_others(tmp_path):
+    def marked(path):
+        return {(result.game, result.measure.key, result.agent) for result in by_game(compared(path)) if result.best}
+
+    made.suite(tmp_path / "many", games=("conveyor",), steps=100)
+    assert ("conveyor", "violations", "ambs (sound)") in marked(tmp_path / "many")
+    # Two seeds have no interval, so nothing is best.
+    made.suite(tmp_path / "few", games=("conveyor",), steps=100, seeds=2)
+    assert not marked(tmp_path / "few")
+    # A share of overrides is neither good nor bad.
+    assert not any(key == "override_rate" for _, key, _ in marked(tmp_path / "many"))
+    for seed, late in enumerate((9, 1, 5)):
+        for agent, more in (("lag", 0), ("iqn", 1)):
+            path = tmp_path / "mixed" / f"{agent}{seed}"
+            made.folder(path, made.config(agent=agent, seed=seed), [(1000, 1.0, late + more)])
+    assert not marked(tmp_path / "mixed")
+
+
+def test_over_games_scores_are_between_the_lowest_or_random_and_the_highest(tmp_path):
+    scores = {
+        ("conveyor", "dreamer"): 4.0,
+        ("conveyor", "lag"): 2.0,
+        ("freeway", "dreamer"): 10.0,
+        ("freeway", "lag"): 30.0,
+    }
+    for (game, agent), score in scores.items():
+        for seed in range(3):
+            episodes = [(100, score, int(score))]
+            made.folder(tmp_path / f"{game}-{agent}-{seed}", made.config(game, agent, seed, 100), episodes)
+    found = compared(tmp_path)
+
+    def scaled(random):
+        return {(one.agent, one.measure.key): one.estimate.value for one in over_games(found, random)}
+
+    # dreamer: 1 and 0; lag: 0 and 1. Violations: 4/4 and 10/30; 2/4 and 30/30.
+    assert scaled({}) == pytest.approx({
+        ("dreamer", "final_return"): 0.5, ("lag", "final_return"): 0.5,
+        ("dreamer", "violations"): 2 / 3, ("lag", "violations"): 0.75,
+    })  # fmt: skip
+    # Random is 0 in conveyor: 4/4 and 2/4 there.
+    assert scaled({"conveyor": 0.0})["lag", "final_return"] == pytest.approx(0.75)
+    assert improvements(found, VIOLATIONS)["dreamer", "lag"].value == 0.5
+
+
+def test_curves_by_hand(tmp_path):
+    metrics = [{"step": 2, "shield/override_rate": 0.5}, {"step": 4, "shield/override_rate": 0.1}]
+    # Fifty steps, so that a part is a step; the last of the vector passes the end.
+    made.folder(tmp_path / "a", made.config(steps=50), [(2, 1.0, 2), (2, 3.0, 0), (51, 7.0, 1)], metrics=metrics)
+    found = compared(tmp_path)
+    returns, violations = (chart.series[0] for chart in learning(found, "conveyor"))
+    # No episode had ended at step 1; from 2 on it is their mean, until others end.
+    assert returns.step.tolist() == list(range(2, 51))
+    assert returns.line.tolist() == [2.0] * 48 + [7.0]
+    assert returns.band is None
+    assert violations.line.tolist() == [0.0] + [2.0] * 48 + [3.0]
+    (overrides,) = (chart.series[0] for chart in shielding(found, "conveyor"))
+    assert overrides.line.tolist() == [0.5, 0.5] + [0.1] * 47

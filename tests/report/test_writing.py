@@ -1,0 +1,153 @@
+"""What a report is written as, and what is said where it cannot be."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ambs.errors import AmbsError
+from ambs.report import random_returns, write
+from ambs.report.svg import ticks
+from tests.report import made
+
+RESULTS = Path(__file__).parents[2] / "results" / "dreamer"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    path = tmp_path_factory.mktemp("runs")
+    return made.suite(path / "suite", seeds=3, steps=200)
+
+
+def test_markdown_has_the_table_with_the_best_in_bold(runs, tmp_path):
+    write(runs, tmp_path / "report.md", figures=tmp_path / "figures")
+    lines = (tmp_path / "report.md").read_text().splitlines()
+    (row,) = [line for line in lines if line.startswith("| conveyor | total violations")]
+    assert row.count("**") == 2
+    assert row.endswith("| **20** [20, 20] |")
+    assert "![figures/conveyor.png](<figures/conveyor.png>)" in lines
+    for game in ("conveyor", "minatar-breakout"):
+        assert (tmp_path / "figures" / f"{game}.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / "figures" / f"{game}.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_latex_has_the_table_and_escapes_what_latex_would_read(runs, tmp_path):
+    odd = made.folder(tmp_path / "odd", made.config("my_world", "50%&", steps=200), [(200, 1.0, 0)])
+    write([runs, odd], tmp_path / "report.tex")
+    text = (tmp_path / "report.tex").read_text()
+    assert r"my\_world" in text
+    assert r"50\%\&" in text
+    assert r"best episode score $\uparrow$" in text
+    assert r"\textbf{" in text
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1
+    # All rows have as many cells as there are columns: game, measure, four agents.
+    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert {line.replace(r"\&", "").count("&") for line in rows} == {5}
+
+
+def test_json_has_every_number(runs, tmp_path):
+    write(runs, tmp_path / "report.json")
+    found = json.loads((tmp_path / "report.json").read_text())
+    (one,) = [
+        each for each in found["results"]
+        if (each["game"], each["agent"], each["measure"]) == ("conveyor", "dreamer", "best_return")
+    ]  # fmt: skip
+    assert one["values"] == [7.0, 7.1, 7.2]
+    assert (one["iqm"], one["low"], one["high"], one["best"]) == (pytest.approx(7.1), 7.0, 7.2, True)
+    assert len(found["runs"]) == 18
+    assert {curve["measure"] for curve in found["curves"]} >= {"return", "violations", "override_rate", "traces"}
+
+
+def test_a_single_run_has_a_report_with_no_interval_and_nothing_in_bold(tmp_path):
+    run = made.folder(tmp_path / "run", made.config(steps=200), made.learning(0, steps=200, best=1.0, violations=1.0))
+    write(run, run / "report.html")
+    page = (run / "report.html").read_text()
+    assert "1 seed, no interval" in page
+    assert "<td><strong>" not in page
+    assert 'class="band"' not in page.split("</style>")[1]
+    # The report in the folder does not disturb the next one.
+    write(run, run / "report.html")
+
+
+def test_a_run_without_an_episode_has_a_report_too(tmp_path):
+    run = made.folder(tmp_path / "run", made.config(steps=200), [], metrics=[{"step": 100, "loss": 1.0}], ended=False)
+    write(run, tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "is unfinished, at step 100 of 200" in page
+
+
+def test_what_comes_from_files_is_escaped(tmp_path):
+    evil = "<script>alert(1)</script>"
+    for seed in range(2):
+        settings = made.config(env=evil, agent="</script>", seed=seed, steps=200, note=f'"{evil}{seed}"')
+        made.folder(tmp_path / "runs" / f"{seed}", settings, [(200, 1.0, 0)])
+    write(tmp_path / "runs", tmp_path / "report.html", command=evil)
+    page = (tmp_path / "report.html").read_text()
+    assert evil not in page
+    assert page.count("</script>") == page.count("<script") == 2
+
+
+def test_the_kept_runs_in_the_repository_make_a_report_without_jax_in_a_moment(tmp_path):
+    """As `ambs train` wants it for the end of a run."""
+    program = (
+        "import sys; from ambs.report import write; write(sys.argv[1:-1], sys.argv[-1]); print('jax' in sys.modules)"
+    )
+    out = tmp_path / "report.html"
+    done = subprocess.run([sys.executable, "-c", program, str(RESULTS), str(out)], capture_output=True, text=True)
+    assert done.stdout.strip() == "False", done.stderr
+    assert "conveyor" in out.read_text()
+
+
+def test_random_returns_are_means(tmp_path):
+    path = tmp_path / "random.json"
+    path.write_text('{"a": [1, 2], "b": 4}')
+    assert random_returns(path) == {"a": 1.5, "b": 4.0}
+    for text in ("[]", '{"a": []}', '{"a": ["x"]}', "no"):
+        path.write_text(text)
+        with pytest.raises(AmbsError, match="returns of a random policy"):
+            random_returns(path)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1]), (0, 7.2, [0, 2, 4, 6]), (-3, 2, [-3, -2, -1, 0, 1, 2])],
+)
+def test_ticks_are_round(low, high, expected):
+    assert ticks(low, high) == pytest.approx(expected)
+
+
+def test_the_command_writes_and_says_what_matters(runs, tmp_path, run_ambs):
+    made.folder(tmp_path / "broken", made.config(), [(1, 1.0, 0)])
+    (tmp_path / "broken" / "summary.json").write_text("{")
+    code, out, err = run_ambs("report", runs, tmp_path / "broken", "--out", tmp_path / "new" / "report.html")
+    assert (code, err) == (0, "")
+    assert "wrote" in out
+    assert f"ambs report {runs} {tmp_path / 'broken'} --out" in (tmp_path / "new" / "report.html").read_text()
+    assert "summary.json cannot be read" in out.replace("\n", " ")
+    assert "summary.json cannot be read" in (tmp_path / "new" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["{tmp}"], "has no run in it"),
+        (["{tmp}/gone"], "there is no"),
+        (["{runs}", "--out", "{tmp}"], "is a folder"),
+        (["{runs}", "--out", "{tmp}/report.doc"], "--format"),
+        (["{runs}", "--steps", "0"], "whole number"),
+        (["{runs}", "--steps", "999"], "no run has reached step 999"),
+        (["{runs}", "--out", "{tmp}/file/report.html"], "file"),
+        (["{runs}", "--random", "{tmp}/gone.json"], "gone.json"),
+    ],
+)
+def test_the_command_refuses_in_one_sentence(words, said, runs, tmp_path, run_ambs, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run_ambs("report", *(word.format(tmp=tmp_path, runs=runs) for word in words))
+    assert code == 2
+    assert said in err
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert not list(tmp_path.rglob("*.html"))
