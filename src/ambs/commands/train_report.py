@@ -1,4 +1,4 @@
-"""What is said when a run is over: a table of what came of it, and where its picture and its numbers are."""
+"""What is said when a run is over: a table of what came of it, and where its picture, report and numbers are."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _ROWS = (
 def report(summary: dict[str, Any], folder: Path, *, quiet: bool) -> None:
     """Draws the run; and says how it went, or prints the summary as JSON."""
     # Slow to import, and other commands do without.
+    from ambs.report import write
     from ambs.runs.curves import Curves
     from ambs.runs.figure import draw
     from ambs.runs.twin import Twin
@@ -38,6 +39,8 @@ def report(summary: dict[str, Any], folder: Path, *, quiet: bool) -> None:
         runs["without (a kept run)"] = twin.curves.until(steps)
     title = f"{summary['env']}, {summary['agent']}, seed {summary['seed']}"
     draw(runs, title, picture)
+    page = folder / "report.html"
+    write(folder, page, command="ambs train")
     if quiet:
         print_json(summary)
         return
@@ -55,6 +58,7 @@ def report(summary: dict[str, Any], folder: Path, *, quiet: bool) -> None:
     if compared:
         out.print("without: a run of the same agent without the shield that was kept, so that you need not wait for it")
     out.print(f"figure   {picture}", markup=False)
+    out.print(f"report   {page}", markup=False)
     out.print(
         f"numbers  {folder / 'summary.json'}, {folder / 'metrics.jsonl'}, {folder / 'scores.jsonl'}", markup=False
     )
