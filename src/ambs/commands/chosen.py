@@ -7,6 +7,7 @@ from typing import Annotated
 
 import tyro
 
+from ambs.commands.bench import Bench
 from ambs.commands.bounds import Bounds
 from ambs.commands.check import Check
 from ambs.commands.envs import Envs
@@ -19,6 +20,7 @@ from ambs.commands.watch import Watch
 Command = (
     Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Eval, tyro.conf.subcommand("eval")]
+    | Annotated[Bench, tyro.conf.subcommand("bench")]
     | Annotated[Envs, tyro.conf.subcommand("envs")]
     | Annotated[Watch, tyro.conf.subcommand("watch")]
     | Annotated[Check, tyro.conf.subcommand("check")]
@@ -28,10 +30,11 @@ Command = (
 )
 
 _DESCRIPTION = (
-    "Approximate Model-Based Shielding: train, evaluate, look at environments, check formulas, bounds and tests."
+    "Approximate Model-Based Shielding: train, evaluate, compare, look at environments, check formulas, bounds and "
+    "tests."
 )
 
 
-def chosen(arguments: Sequence[str]) -> Train | Eval | Envs | Watch | Check | Bounds | Tests | Verify:
+def chosen(arguments: Sequence[str]) -> Train | Eval | Bench | Envs | Watch | Check | Bounds | Tests | Verify:
     """The command with its options; after --help or a mistake a message, and SystemExit."""
     return tyro.cli(Command, prog="ambs", description=_DESCRIPTION, args=arguments)
