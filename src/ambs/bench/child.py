@@ -12,28 +12,32 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 # One core a run: XLA's own threads would take all.
 ONE_CORE = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+# Where a program runs for a moment, most of the time is its compilation.
+QUICK = {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}
 _PR_SET_PDEATHSIG = 1
 
 
-def start(arguments: Sequence[str], log: Path, cores: Sequence[int] | None, *, single: bool) -> subprocess.Popen[bytes]:
+def start(
+    arguments: Sequence[str], log: Path, environment: Mapping[str, str], cores: Sequence[int] | None = None
+) -> subprocess.Popen[bytes]:
     """Starts `ambs` with these arguments, what it says added to `log`.
 
     Args:
         arguments: Of the command line.
         log: A file, made if it is not there.
+        environment: Variables that are other than ours.
         cores: That it may use; any, if not given.
-        single: Whether it is to use one thread for its computations.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as said:
         process = subprocess.Popen(
             [sys.executable, "-m", "ambs.bench.child", str(os.getpid()), *arguments],
-            env={**os.environ, **(ONE_CORE if single else {})}, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+            env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
             # Ctrl-C goes to us alone, and we pass it on once: a second would cut the last checkpoint short.
             start_new_session=True,
         )  # fmt: skip

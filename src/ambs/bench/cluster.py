@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +47,10 @@ class Cluster:
         slots: How many runs Ray is given at once; it starts as many of them as it has resources for.
         cpus: Cores of each run.
         gpus: Accelerators of each; parts of one, too.
+        environment: Variables that the runs have other than their machines'.
     """
 
-    def __init__(self, slots: int, cpus: float, gpus: float) -> None:
+    def __init__(self, slots: int, cpus: float, gpus: float, environment: Mapping[str, str]) -> None:
         try:
             import ray
         except ImportError as error:
@@ -62,17 +63,17 @@ class Cluster:
                     f"every run is to have {asked:g} of the resource {name}, and the whole Ray cluster has "
                     f"{there.get(name, 0):g}; ask for less with --{name.lower()}s-per-run."
                 )
-        self.slots, self._ray, self._single = slots, ray, cpus <= 1
+        self.slots, self._ray, self._environment = slots, ray, dict(environment)
         # A run that fails is tried again by us, from its checkpoint and not without end.
         self._task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=0)(run_here)
 
     def start(self, cell: Cell, log: Path) -> Task:
-        return Task(self._ray, self._task.remote(cell.arguments, str(log), self._single), log)
+        return Task(self._ray, self._task.remote(cell.arguments, str(log), self._environment), log)
 
 
-def run_here(arguments: Sequence[str], log: str, single: bool) -> int:
+def run_here(arguments: Sequence[str], log: str, environment: Mapping[str, str]) -> int:
     """What a machine of the cluster does: the run, to its end; or, if it is cancelled, to its next checkpoint."""
-    process = start(arguments, Path(log), None, single=single)
+    process = start(arguments, Path(log), environment)
     try:
         return process.wait()
     except BaseException:

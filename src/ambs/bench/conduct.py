@@ -33,9 +33,11 @@ class Job:
     """waiting, running, finished, failed; stopped, if we were."""
     summary: dict[str, Any] | None = None
     tries: int = 0
-    """How often it has been started and not ended well."""
+    """How often it has been started again after a crash."""
     killed: bool = False
-    """Whether we have killed it, to see that it goes on."""
+    """Whether we have killed it once, to see that it goes on."""
+    dying: bool = False
+    """Whether that was just now."""
     handle: Handle | None = None
 
     def last_words(self, lines: int = 5) -> list[str]:
@@ -122,23 +124,23 @@ def _look(job: Job, retries: int, show: Show, jobs: Sequence[Job], *, kill: bool
     if code is None:
         if kill and not job.killed and _has_learned(job.cell.folder):
             job.handle.kill()
-            job.killed = True
+            job.killed = job.dying = True
         return
     job.handle = None
     job.summary = job.cell.summary() if code == 0 else None
     if job.summary is not None:
         job.state = "finished"
         show(jobs, f"{job.cell.name}: finished")
-    elif job.killed and code == -9 and job.tries == 0:
-        # Killed by us: no failure of its own.
-        job.state, job.tries = "waiting", job.tries + 1
+    elif job.dying:
+        # No failure of its own.
+        job.state, job.dying = "waiting", False
         show(jobs, f"{job.cell.name}: killed after a checkpoint, to see that it goes on")
-    elif code == _EXPLAINED or job.tries >= retries + job.killed:
+    elif code == _EXPLAINED or job.tries >= retries:
         job.state = "failed"
         show(jobs, f"{job.cell.name}: failed ({_ended(code)})")
     else:
         job.state, job.tries = "waiting", job.tries + 1
-        show(jobs, f"{job.cell.name}: {_ended(code)}, is started again ({job.tries - job.killed} of {retries})")
+        show(jobs, f"{job.cell.name}: {_ended(code)}, is started again ({job.tries} of {retries})")
 
 
 def _stop(jobs: Sequence[Job], show: Show) -> None:

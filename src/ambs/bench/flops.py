@@ -43,12 +43,11 @@ def _count(jaxpr: Any) -> float:
 
 
 def _convolution(equation: Any) -> float:
-    """Every output is a sum over the kernel; zeros put between pixels are not counted, as they are in no convolution's
-    own forward pass: the gradient for the input is the transpose, and takes as many operations as that."""
+    """Every output is a sum over the kernel, or the share of it that meets no zeros put between pixels: a gradient for
+    the input has those, and takes as much as the convolution itself."""
     kernel, out = equation.invars[1].aval.shape, equation.outvars[0].aval.shape
     features = kernel[equation.params["dimension_numbers"].rhs_spec[0]]
-    dilated = math.prod(equation.params["lhs_dilation"]) * math.prod(equation.params["rhs_dilation"])
-    return 2 * math.prod(out) * math.prod(kernel) / features / dilated
+    return 2 * math.prod(out) * math.prod(kernel) / features / math.prod(equation.params["lhs_dilation"])
 
 
 def _inside(params: dict[str, Any]) -> list[Any]:

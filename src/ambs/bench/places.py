@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -63,11 +64,12 @@ class Here:
 
     Args:
         slots: How many.
-        cpus: Cores of each; with one, a run computes in one thread.
+        cpus: Cores of each.
+        environment: Variables that the runs have other than ours.
     """
 
-    def __init__(self, slots: int, cpus: int = 1) -> None:
-        self.slots, self._cpus = slots, cpus
+    def __init__(self, slots: int, cpus: int, environment: Mapping[str, str]) -> None:
+        self.slots, self._environment = slots, environment
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         if cores and slots * cpus > len(cores):
             raise AmbsError(
@@ -79,6 +81,6 @@ class Here:
 
     def start(self, cell: Cell, log: Path) -> Process:
         free = next(slot for slot, by in enumerate(self._taken) if by is None or by.poll() is not None)
-        process = Process(start(cell.arguments, log, self._groups[free], single=self._cpus == 1))
+        process = Process(start(cell.arguments, log, self._environment, self._groups[free]))
         self._taken[free] = process
         return process

@@ -136,7 +136,7 @@ class Bench:
         if self.retries < 0:
             raise AmbsError(f"--retries is {self.retries}, and has to be at least 0.")
         jobs = _jobs(suite, out, reuse=self.reuse)
-        place = self._place(jobs)
+        place = self._place(jobs, smoke=suite.smoke)
         with display() as show:
             for job in jobs:
                 if job.cell.folder.is_symlink():
@@ -153,21 +153,23 @@ class Bench:
         if any(job.state != "finished" for job in jobs):
             raise SystemExit(1)
 
-    def _place(self, jobs: Sequence[Job]) -> Place:
+    def _place(self, jobs: Sequence[Job], *, smoke: bool) -> Place:
+        from ambs.bench.child import ONE_CORE, QUICK
         from ambs.bench.places import Here
 
         if self.jobs is not None:
             positive_integer("--jobs", self.jobs)
         if not self.cpus_per_run > 0 or not self.gpus_per_run >= 0:
             raise AmbsError("--cpus-per-run has to be more than 0, and --gpus-per-run at least 0.")
+        environment = {**(ONE_CORE if self.cpus_per_run <= 1 else {}), **(QUICK if smoke else {})}
         if self.on == "ray":
             from ambs.bench.cluster import Cluster
 
-            return Cluster(self.jobs or len(jobs), self.cpus_per_run, self.gpus_per_run)
+            return Cluster(self.jobs or len(jobs), self.cpus_per_run, self.gpus_per_run, environment)
         if self.gpus_per_run:
             raise AmbsError("--gpus-per-run is for --on ray; here, set CUDA_VISIBLE_DEVICES and choose --jobs.")
         cpus = positive_integer("--cpus-per-run, of runs on this machine,", self.cpus_per_run)
-        return Here(self.jobs or max(1, len(os.sched_getaffinity(0)) // cpus), cpus)
+        return Here(self.jobs or max(1, len(os.sched_getaffinity(0)) // cpus), cpus, environment)
 
 
 def _jobs(suite: Suite, out: Path, reuse: Sequence[Path] = ()) -> list[Job]:

@@ -86,8 +86,8 @@ def print_plan(planned: Sequence[Planned], about: str, machine: str, utilisation
     for each in planned:
         print(each.cell.command)
     here = any(each.hours_here is not None for each in planned)
-    headings = ["run", "state", "parameters", "PFLOP", "memory GB", "disk GB", f"hours, {machine}"]
-    table = Table(*headings, *(["hours here"] if here else []))
+    headings = ["state", "weights, M", "PFLOP", "memory GB", "disk GB", f"hours, {machine}"]
+    table = _table(*headings, *(["hours here"] if here else []))
     for each in planned:
         table.add_row(each.cell.name, each.state, *_row(each), *([short(each.hours_here)] if here else []))
     unfinished = [each for each in planned if each.state != "finished"]
@@ -105,10 +105,19 @@ def print_plan(planned: Sequence[Planned], about: str, machine: str, utilisation
     )
 
 
+def _table(*headings: str) -> Table:
+    """Whose first column is the names of the runs, which are never cut short."""
+    table = Table()
+    table.add_column("run", no_wrap=True)
+    for heading in headings:
+        table.add_column(heading)
+    return table
+
+
 def _row(each: Planned) -> list[str]:
     found = each.estimate
     gigabytes = (found.memory_bytes / 1e9, found.disk_bytes / 1e9)
-    return [f"{found.parameters:,}", _number(found.flops / 1e15), *map(_number, gigabytes), _number(each.hours)]
+    return [_number(found.parameters / 1e6), _number(found.flops / 1e15), *map(_number, gigabytes), _number(each.hours)]
 
 
 def _number(value: float) -> str:
@@ -118,7 +127,7 @@ def _number(value: float) -> str:
 def print_results(jobs: Sequence[Job]) -> None:
     """A row a run; and of those that failed the last that they said."""
     out = console()
-    table = Table("run", "", "steps", "episodes", "final return", "best return", "violations", "overridden")
+    table = _table("", "steps", "episodes", "final return", "best return", "violations", "overridden")
     for job in jobs:
         summary = job.summary or {}
         values = [
