@@ -1,12 +1,13 @@
 """Whole benches with real runs: interrupted, crashed, refused; nothing is lost and nothing counted twice."""
 
+import contextlib
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
-import time
+import threading
 
 import pytest
 
@@ -44,43 +45,56 @@ def timeless(summary):
     return {name: value for name, value in summary.items() if name not in TIMES}
 
 
-def bench(folder, *more):
-    told = [sys.executable, "-m", "ambs", "bench", "mine.yaml", "--out", "out", "--jobs", "1", "--json", *more]
-    return subprocess.Popen(told, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def jobs_in(folder):
+    found = cells(read(suite_file(folder)), folder / "out")
+    return [Job(cell, folder / f"{cell.name}.log") for cell in found]
 
 
-def test_interrupted_at_any_time_the_same_command_gives_the_same_table(tmp_path, uninterrupted):
-    suite_file(tmp_path)
-    first, out = bench(tmp_path), tmp_path / "out"
-    while not (out / "conveyor-rainbow-s0" / "scores.jsonl").exists():
-        assert first.poll() is None, first.stderr.read()
-        time.sleep(0.02)
-    time.sleep(moment := random.uniform(0, 6))
-    first.send_signal(signal.SIGTERM)
-    said, _ = first.communicate()
-    assert first.returncode in (143, 0), moment
+@contextlib.contextmanager
+def terminated_soon_after(path, delay):
+    """Within, this process is sent SIGTERM so long after the file is there; later than that, nothing comes of it."""
+    over = threading.Event()
+
+    def wait():
+        while not path.exists() and not over.wait(0.02):
+            pass
+        if not over.wait(delay):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    thread = threading.Thread(target=wait)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_interrupted_at_any_time_the_same_command_gives_the_same_table(tmp_path, uninterrupted, run_ambs):
+    out, moment = tmp_path / "out", random.uniform(0, 6)
+    told = ("bench", suite_file(tmp_path), "--out", out, "--jobs", 1, "--json")
+    with terminated_soon_after(out / "conveyor-rainbow-s0" / "scores.jsonl", moment):
+        code, said, _ = run_ambs(*told)
+    assert code in (143, 0), moment
     before = {run["name"]: run for run in json.loads(said)["runs"]}
     assert {run["state"] for run in before.values()} <= {"finished", "stopped", "waiting"}
-    second = bench(tmp_path)
-    said, errors = second.communicate()
-    assert second.returncode == 0, (moment, errors)
+    code, said, errors = run_ambs(*told)
+    assert code == 0, (moment, errors)
     after = {run["name"]: run for run in json.loads(said)["runs"]}
     assert {name: timeless(run["summary"]) for name, run in after.items()} == uninterrupted[1], moment
     for name, run in before.items():
         if run["state"] == "finished":
             assert run["summary"] == after[name]["summary"]
             assert f"{name}: " not in errors
-    # Every episode once: their violations are those of the summary, or fewer by those of episodes under way.
     for name, run in after.items():
-        rows = [json.loads(line) for line in (out / name / "scores.jsonl").read_text().splitlines()]
-        assert len(rows) == run["summary"]["episodes"]
+        assert len((out / name / "scores.jsonl").read_text().splitlines()) == run["summary"]["episodes"]
     assert json.loads((out / "bench.json").read_text())["runs"] == list(after.values())
 
 
 def test_a_run_that_crashes_goes_on_from_its_checkpoint(tmp_path, uninterrupted):
-    (job, _) = [
-        Job(cell, tmp_path / f"{cell.name}.log") for cell in cells(read(suite_file(tmp_path)), tmp_path / "out")
-    ]
+    (job, _) = jobs_in(tmp_path)
     said, pids = [], []
 
     def crash(jobs, sentence):
@@ -103,9 +117,7 @@ def test_a_run_that_crashes_goes_on_from_its_checkpoint(tmp_path, uninterrupted)
 
 
 def test_a_run_that_crashes_too_often_has_failed(tmp_path):
-    (job, _) = [
-        Job(cell, tmp_path / f"{cell.name}.log") for cell in cells(read(suite_file(tmp_path)), tmp_path / "out")
-    ]
+    (job, _) = jobs_in(tmp_path)
 
     def crash(jobs, sentence):
         if job.handle is not None:

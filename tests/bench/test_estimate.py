@@ -68,13 +68,12 @@ def test_the_shield_is_counted_by_its_traces():
     safe = dataclasses.replace(plain, learner=with_safety(plain.learner))
     found = {
         criterion: costs_of(dataclasses.replace(safe, shield=ShieldConfig(criterion)))
-        for criterion in ("paper", "recover", "latent")
+        for criterion in ("paper", "recover")
     }
     assert found["paper"].traces == 512
-    # 30 imagined steps rather than 15; latent has no critic to ask at the end.
-    assert found["recover"].trace == pytest.approx(2 * found["latent"].trace, rel=0.1)
-    assert found["paper"].trace > found["latent"].trace
-    assert found["recover"].traces < 512
+    assert found["recover"].traces == 90
+    # 30 imagined steps rather than 15, and no critics to ask in the end.
+    assert found["recover"].trace == pytest.approx(2 * found["paper"].trace, rel=0.2)
     assert costs_of(plain).trace == 0
     assert costs_of(plain).act == found["paper"].act
     assert costs_of(plain).parameters < found["paper"].parameters

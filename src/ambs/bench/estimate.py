@@ -86,9 +86,10 @@ def estimate(settings: Settings) -> Estimate:
     if isinstance(settings, RunConfig):
         updates += settings.pretrain + (0 if settings.start is None else settings.start.updates)
     learning, acting = updates * costs.update, acted * (costs.act + costs.traces * costs.trace)
-    kept = min(settings.capacity + margin_for(settings.checkpoint_every, settings.envs), settings.steps)
+    most = settings.capacity + margin_for(settings.checkpoint_every, settings.envs)
     # Files grow by whole segments.
-    replay = -(-kept // SEGMENT) * SEGMENT * costs.row_bytes
+    rows = min(most, -(-settings.steps // SEGMENT) * SEGMENT)
+    replay = rows * costs.row_bytes
     return Estimate(
         updates, learning + acting, learning / max(learning + acting, 1.0), costs.parameters, costs.learner_bytes,
         replay, replay + KEPT * costs.learner_bytes,

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
@@ -81,12 +82,12 @@ def _numbers(job: Job) -> str:
 
 
 def print_plan(planned: Sequence[Planned], about: str, machine: str, utilisation: float) -> None:
-    out = console()
+    out = _wide()
     out.print(about, markup=False)
     for each in planned:
         print(each.cell.command)
     here = any(each.hours_here is not None for each in planned)
-    headings = ["state", "weights, M", "PFLOP", "memory GB", "disk GB", f"hours, {machine}"]
+    headings = ["weights, M", "PFLOP", "memory GB", "disk GB", f"hours, {machine}"]
     table = _table(*headings, *(["hours here"] if here else []))
     for each in planned:
         table.add_row(each.cell.name, each.state, *_row(each), *([short(each.hours_here)] if here else []))
@@ -106,12 +107,20 @@ def print_plan(planned: Sequence[Planned], about: str, machine: str, utilisation
 
 
 def _table(*headings: str) -> Table:
-    """Whose first column is the names of the runs, which are never cut short."""
+    """Whose first columns are the runs and their states, which are never cut short."""
     table = Table()
-    table.add_column("run", no_wrap=True)
+    for heading in ("run", "state"):
+        table.add_column(heading, no_wrap=True)
     for heading in headings:
         table.add_column(heading)
     return table
+
+
+def _wide() -> Console:
+    """Wide enough for the tables where there is no terminal to fit."""
+    out = console()
+    out.width = out.width if out.is_terminal else max(out.width, 120)
+    return out
 
 
 def _row(each: Planned) -> list[str]:
@@ -126,8 +135,8 @@ def _number(value: float) -> str:
 
 def print_results(jobs: Sequence[Job]) -> None:
     """A row a run; and of those that failed the last that they said."""
-    out = console()
-    table = _table("", "steps", "episodes", "final return", "best return", "violations", "overridden")
+    out = _wide()
+    table = _table("steps", "episodes", "final return", "best return", "violations", "overridden")
     for job in jobs:
         summary = job.summary or {}
         values = [
