@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from ambs.errors import AmbsError
 
 # Of a run that was stopped before it began, or whose machine is gone.
 _CANCELLED, _LOST = 143, 1
+_PAUSE = 0.1
 
 
 class Task:
@@ -75,7 +77,10 @@ def run_here(arguments: Sequence[str], log: str, environment: Mapping[str, str])
     """What a machine of the cluster does: the run, to its end; or, if it is cancelled, to its next checkpoint."""
     process = start(arguments, Path(log), environment)
     try:
-        return process.wait()
+        # Ray cancels a task by an exception between two lines of Python; a call that blocks would not see it.
+        while (code := process.poll()) is None:
+            time.sleep(_PAUSE)
+        return code
     except BaseException:
         process.terminate()
         process.wait()

@@ -148,10 +148,8 @@ class Bench:
             print_json(told)
         else:
             print_results(jobs)
-        if signal is not None:
-            raise SystemExit(128 + signal)
         if any(job.state != "finished" for job in jobs):
-            raise SystemExit(1)
+            raise SystemExit(1 if signal is None else 128 + signal)
 
     def _place(self, jobs: Sequence[Job], *, smoke: bool) -> Place:
         from ambs.bench.child import ONE_CORE, QUICK
