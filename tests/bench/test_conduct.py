@@ -22,6 +22,7 @@ from ambs.bench.reuse import reuse
 from ambs.bench.suite import read
 from ambs.errors import AmbsError
 from ambs.runs.value import train
+from experiments.keep_bench import keep
 from tests.bench.small import suite_file
 
 TIMES = ("wall_seconds", "cpu_seconds")
@@ -142,6 +143,9 @@ def test_finished_runs_are_left_alone_and_others_in_their_place_refused(tmp_path
     code, said, err = run_ambs("bench", suite_file(tmp_path), "--out", out, "--json")
     assert (code, err) == (0, "")
     assert {run["name"]: timeless(run["summary"]) for run in json.loads(said)["runs"]} == table
+    kept = keep(out, tmp_path / "results")
+    assert [path.stem for path in kept] == list(table)
+    assert {path.stem: timeless(json.loads(path.read_text())["summary"]) for path in kept} == table
     for changes, sentence in (
         ({"agents": {"rainbow": {"discount": 0.5}}}, "is another run: there learner.discount is 0.99, and for this"),
         ({"steps": 300}, "is a run of 400 steps, and this suite has 300"),

@@ -88,7 +88,7 @@ class Suite:
 
 def suites() -> dict[str, Path]:
     """Those that come with ambs."""
-    return {path.stem: path for path in sorted(OURS.glob("*.yaml"))}
+    return {path.stem: path for path in sorted(OURS.glob("*.yaml"), key=lambda path: path.stem)}
 
 
 def read(name: str) -> Suite:
