@@ -2,7 +2,7 @@
 
 A suite is a list of runs; every run is `ambs train` with the options below, resumed if it was stopped, and its scores
 become one small file under results/AGENT: mean return, episodes and violations of each fiftieth of its steps. What is
-there already is not run again. Comparisons of all agents are suites of `ambs bench`; `experiments.keep_bench` keeps those.
+there already is not run again. Comparisons of all agents are suites of `ambs bench`, kept by `experiments.keep_bench`.
 
     python -m experiments.training_runs minatar [--jobs 2] [--seeds 0 1 2] [--only minatar-breakout]
     python -m experiments.dreamer_figure
