@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import random
+import select
 import signal
 import subprocess
 import sys
@@ -126,6 +127,20 @@ def test_a_run_that_crashes_too_often_has_failed(tmp_path):
 
     assert conduct([job], Here(1, 1, ONE_CORE), retries=2, show=crash) is None
     assert (job.state, job.tries, job.summary) == ("failed", 2, None)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has ended")
+def test_a_run_ends_when_its_bench_is_killed():
+    child = "import sys, time; from ambs.bench.child import end_with; end_with(int(sys.argv[1])); print(1, flush=1);"
+    parent = "import os, subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1], str(os.getpid())])"
+    told = [sys.executable, "-c", parent, child + "time.sleep(60)"]
+    with subprocess.Popen(told, stdout=subprocess.PIPE, bufsize=0) as bench:
+        assert bench.stdout.readline() == b"1\n"
+        bench.kill()
+        # The child has the pipe too, and it is at its end only when both are gone.
+        ended, _, _ = select.select([bench.stdout], [], [], 30)
+        assert ended
+        assert bench.stdout.read() == b""
 
 
 def test_a_mistake_that_train_explains_is_told_and_not_tried_again(tmp_path, run_ambs):

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rich import box
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
@@ -108,7 +109,7 @@ def print_plan(planned: Sequence[Planned], about: str, machine: str, utilisation
 
 def _table(*headings: str) -> Table:
     """Whose first columns are the runs and their states, which are never cut short."""
-    table = Table()
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for heading in ("run", "state"):
         table.add_column(heading, no_wrap=True)
     for heading in headings:
@@ -134,9 +135,10 @@ def _number(value: float) -> str:
 
 
 def print_results(jobs: Sequence[Job]) -> None:
-    """A row a run; and of those that failed the last that they said."""
+    """A row a run, with the mean return of its last 100 episodes and the best; and of those that failed the last that
+    they said."""
     out = _wide()
-    table = _table("steps", "episodes", "final return", "best return", "violations", "overridden")
+    table = _table("steps", "episodes", "final", "best", "violations", "overridden")
     for job in jobs:
         summary = job.summary or {}
         values = [
