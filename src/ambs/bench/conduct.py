@@ -130,7 +130,8 @@ def _look(job: Job, retries: int, show: Show, jobs: Sequence[Job], *, kill: bool
     job.summary = job.cell.summary() if code == 0 else None
     if job.summary is not None:
         job.state = "finished"
-        show(jobs, f"{job.cell.name}: finished")
+        unharmed = ", before it could be killed" if kill and not job.killed else ""
+        show(jobs, f"{job.cell.name}: finished{unharmed}")
     elif job.dying:
         # No failure of its own.
         job.state, job.dying = "waiting", False

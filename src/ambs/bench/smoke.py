@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ambs.bench.suite import Options
 
-STEPS = 300
+STEPS = 160
 _SMALL: Options = {
-    "envs": 2, "workers": "inline", "batch": 2, "prefill": 64, "capacity": 1000, "checkpoint-every": 100,
-    "log-every": 100, "tensorboard": False,
+    "envs": 2, "workers": "inline", "batch": 2, "prefill": 32, "capacity": 1000, "checkpoint-every": 80,
+    "log-every": 80, "tensorboard": False,
 }  # fmt: skip
 # A gradient step every 32 steps, as few as there can be and still be several.
 _WORLD_MODEL: Options = {"size": "debug", "length": 16, "train-ratio": 1, "horizon": 3}

@@ -57,7 +57,7 @@ class Bench:
     """Folders with finished runs of earlier work: those with the same configuration, seed and steps are linked to."""
 
     smoke: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Every run as small as can be and for 300 steps, killed half-way and resumed, in runs/bench-SUITE-smoke if --out
+    """Every run as small as can be and for 160 steps, killed half-way and resumed, in runs/bench-SUITE-smoke if --out
     is not given: shows that every cell works."""
 
     dry_run: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
