@@ -9,8 +9,6 @@ import time
 
 import pytest
 
-pytest.importorskip("yaml", reason="PyYAML is a dependency of ambs, and not installed")
-
 from tests.bench.small import suite_file
 
 

@@ -12,8 +12,6 @@ import threading
 
 import pytest
 
-pytest.importorskip("yaml", reason="PyYAML is a dependency of ambs, and not installed")
-
 from ambs.bench.cells import cells
 from ambs.bench.child import ONE_CORE
 from ambs.bench.conduct import Job, conduct

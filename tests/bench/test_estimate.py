@@ -2,12 +2,9 @@
 
 import dataclasses
 
-import pytest
-
-pytest.importorskip("yaml", reason="PyYAML is a dependency of ambs, and not installed")
-
 import jax
 import jax.numpy as jnp
+import pytest
 
 from ambs.agents.shielding import ShieldConfig
 from ambs.bench.cells import cells

@@ -4,8 +4,6 @@ import dataclasses
 
 import pytest
 
-pytest.importorskip("yaml", reason="PyYAML is a dependency of ambs, and not installed")
-
 from ambs.bench.cells import cells
 from ambs.bench.suite import read, suites
 from ambs.errors import AmbsError

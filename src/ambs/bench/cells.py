@@ -155,8 +155,8 @@ def _as_arguments(options: Options) -> Iterator[str]:
 def _read_summary(folder: Path, steps: int) -> dict[str, Any] | None:
     try:
         summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+        return summary if summary["steps"] >= steps else None
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, LookupError, TypeError) as error:
         raise AmbsError(f"{folder / 'summary.json'} cannot be read ({error}); remove it, and run again.") from error
-    return summary if summary["steps"] >= steps else None

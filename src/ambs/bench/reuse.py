@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from ambs.bench.cells import Cell
 from ambs.errors import AmbsError
+from ambs.runs.storage import read_config
 
 
 def reuse(cells: Sequence[Cell], folders: Sequence[Path]) -> dict[str, Path]:
@@ -18,8 +19,9 @@ def reuse(cells: Sequence[Cell], folders: Sequence[Path]) -> dict[str, Path]:
         if not folder.is_dir():
             raise AmbsError(f"--reuse {folder}: there is no such folder.")
         for summary in sorted(folder.rglob("summary.json")):
-            if (summary.parent / "config.json").exists():
-                config = json.loads((summary.parent / "config.json").read_text(encoding="utf-8"))
+            # What cannot be read is no run that could be used.
+            with contextlib.suppress(AmbsError):
+                config = read_config(summary.parent)
                 there.setdefault((config.get("env"), config.get("seed")), []).append(summary.parent)
     taken = {}
     for cell in cells:
