@@ -1,27 +1,16 @@
-"""How many floating-point operations the matrix products of a JAX program take, loops counted as often as they run."""
+"""What a machine can do, and what of a program counts: beside `ambs.bench.flops`, which counts."""
 
 from __future__ import annotations
 
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
-import equinox as eqx
 import jax
-from jax.interpreters import partial_eval as pe
 
 from ambs.agents import player, shielding
 from ambs.behaviour import dreaming
-
-
-def matmul_flops(function: Callable[..., Any], *arguments: Any) -> float:
-    """Two a multiplication and addition, in all `dot_general`s that `function(*arguments)` does."""
-    closed, _, _ = eqx.filter_make_jaxpr(function)(*arguments)
-    # What nobody uses is not computed: the compiler drops it, within loops too.
-    used, _ = pe.dce_jaxpr(closed.jaxpr, [True] * len(closed.jaxpr.outvars))
-    return _count(used)
 
 
 @contextlib.contextmanager
@@ -35,27 +24,6 @@ def written_out() -> Iterator[None]:
     finally:
         for module in (dreaming, player, shielding):
             module.without_gradient = quick  # type: ignore[attr-defined]
-
-
-def _count(jaxpr: Any) -> float:
-    total = 0.0
-    for equation in jaxpr.eqns:
-        if equation.primitive.name == "dot_general":
-            (contracted, _), _ = equation.params["dimension_numbers"]
-            inner = math.prod(equation.invars[0].aval.shape[axis] for axis in contracted)
-            total += 2 * inner * math.prod(equation.outvars[0].aval.shape)
-        elif equation.primitive.name in ("while", "cond"):
-            raise NotImplementedError(f"{equation.primitive.name} has no fixed number of operations")
-        else:
-            times = equation.params.get("length", 1) if equation.primitive.name == "scan" else 1
-            total += times * sum(_count(inner) for inner in _inside(equation.params))
-    return total
-
-
-def _inside(params: dict[str, Any]) -> list[Any]:
-    """The programs within an operation: of loops, compiled functions and rules of differentiation."""
-    programs = [value for value in params.values() if hasattr(value, "eqns") or hasattr(value, "jaxpr")]
-    return [program.jaxpr if hasattr(program, "jaxpr") else program for program in programs]
 
 
 def matmul_rate(side: int = 1536, rounds: int = 3) -> float:

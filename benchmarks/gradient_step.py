@@ -28,6 +28,7 @@ from rich.table import Table
 from ambs.agents.learner import Learner, LearnerConfig, learn
 from ambs.agents.optimiser import update
 from ambs.behaviour.dreaming import gradients, roll_out
+from ambs.bench.flops import matmul_flops
 from ambs.commands.output import console
 from ambs.files import write_text
 from ambs.world_model import chunks, sizes
@@ -35,7 +36,7 @@ from ambs.world_model.latent import balanced_kl
 from ambs.world_model.model import Sequences
 from ambs.world_model.numbers import TwoHot
 from ambs.world_model.parts import Part
-from benchmarks.flops import matmul_flops, matmul_rate, written_out
+from benchmarks.flops import matmul_rate, written_out
 
 BATCH, LENGTH, ACTIONS = 16, 64, 18
 KEY = jax.random.key(0)

@@ -28,6 +28,7 @@ from ambs.agents.learner import Learner, LearnerConfig
 from ambs.agents.player import act, nothing_yet
 from ambs.agents.safety import SafetyConfig
 from ambs.agents.shielding import ShieldConfig, act_shielded
+from ambs.bench.flops import matmul_flops
 from ambs.commands.output import console
 from ambs.files import write_text
 from ambs.runs.dreamer.config import RunConfig
@@ -37,7 +38,7 @@ from ambs.shield.imagine import imagine
 from ambs.world_model.parts import Part
 from ambs.world_model.rssm import without_gradient
 from ambs.world_model.sizes import SIZES
-from benchmarks.flops import matmul_flops, matmul_rate
+from benchmarks.flops import matmul_rate
 
 ACTIONS, SHAPE = 18, (64, 64, 3)
 HORIZON, LOOK_AHEAD, TRACES = 15, 30, 512

@@ -2,7 +2,7 @@
 
 A suite is a list of runs; every run is `ambs train` with the options below, resumed if it was stopped, and its scores
 become one small file under results/AGENT: mean return, episodes and violations of each fiftieth of its steps. What is
-there already is not run again.
+there already is not run again. Comparisons of all agents are suites of `ambs bench`, kept by `experiments.keep_bench`.
 
     python -m experiments.training_runs minatar [--jobs 2] [--seeds 0 1 2] [--only minatar-breakout]
     python -m experiments.dreamer_figure
@@ -20,12 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
+from ambs.bench.child import ONE_CORE
 from ambs.files import write_text
 from ambs.runs.curves import BINS, Curves
 
 ROOT = Path(__file__).parent.parent
-# One core a run: XLA's own threads would take both.
-ONE_CORE = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True)
@@ -127,15 +126,23 @@ def run(plan: Plan, seed: int, core: int, folder: Path) -> dict:
         env={**os.environ, **ONE_CORE}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     os.sched_setaffinity(process.pid, {core})
-    out, err = process.communicate()
+    _, err = process.communicate()
     if process.returncode:
         raise SystemExit(f"ambs {' '.join(told)} ended with {process.returncode}: {err.strip()[-500:]}")
+    return kept(folder, " ".join(["ambs", *told]), plan.steps)
+
+
+def kept(folder: Path, command: str, steps: int) -> dict:
+    """What is worth keeping of a finished run."""
     metrics = rows(folder / "metrics.jsonl")
+    config, summary = (
+        json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in ("config", "summary")
+    )
     return {
-        "command": " ".join(["ambs", *told]),
-        "config": json.loads((folder / "config.json").read_text(encoding="utf-8")),
-        "summary": json.loads(out),
-        "curve": Curves.of(folder, plan.steps).as_json(),
+        "command": command,
+        "config": config,
+        "summary": summary,
+        "curve": Curves.of(folder, steps).as_json(),
         "losses": thinned(metrics, "loss/"),
         "shield": thinned(metrics, "shield/"),
     }

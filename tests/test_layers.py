@@ -8,7 +8,7 @@ import pytest
 import ambs
 
 SOURCE = Path(ambs.__file__).parent
-ABOVE = {"envs", "world_model", "behaviour", "agents", "runs", "commands", "cli", "replay", "report"}
+ABOVE = {"envs", "world_model", "behaviour", "agents", "runs", "bench", "commands", "cli", "replay", "report"}
 FORBIDDEN = {"logic": ABOVE | {"shield", "bounds"}, "shield": ABOVE, "bounds": ABOVE | {"shield", "logic"}}
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import tyro
 
+from ambs.commands.bench import Bench
 from ambs.commands.bounds import Bounds
 from ambs.commands.check import Check
 from ambs.commands.envs import Envs
@@ -21,6 +22,7 @@ Command = (
     Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Eval, tyro.conf.subcommand("eval")]
     | Annotated[Report, tyro.conf.subcommand("report")]
+    | Annotated[Bench, tyro.conf.subcommand("bench")]
     | Annotated[Envs, tyro.conf.subcommand("envs")]
     | Annotated[Watch, tyro.conf.subcommand("watch")]
     | Annotated[Check, tyro.conf.subcommand("check")]
@@ -34,6 +36,6 @@ _DESCRIPTION = (
 )
 
 
-def chosen(arguments: Sequence[str]) -> Train | Eval | Report | Envs | Watch | Check | Bounds | Tests | Verify:
+def chosen(arguments: Sequence[str]) -> Train | Eval | Report | Bench | Envs | Watch | Check | Bounds | Tests | Verify:
     """The command with its options; after --help or a mistake a message, and SystemExit."""
     return tyro.cli(Command, prog="ambs", description=_DESCRIPTION, args=arguments)

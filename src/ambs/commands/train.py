@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from ambs.commands.train_ambs import AmbsOptions
-from ambs.commands.train_dreamer import DreamerOptions, train_dreamer
+from ambs.commands.train_dreamer import DreamerOptions, dreamer_settings, train_dreamer
 from ambs.commands.train_lag import LagOptions
 from ambs.commands.train_shield import GuardOptions
 from ambs.commands.train_tabular import TabularOptions, train_tabular
-from ambs.commands.train_value import ValueOptions, train_value
+from ambs.commands.train_value import ValueOptions, train_value, value_settings
 from ambs.errors import AmbsError
+
+if TYPE_CHECKING:
+    from ambs.runs.trainee import Settings
 
 # Of the example: a model for the shield from its first step on, and one that imagines chance as it happens.
 STEPS = 20_000
@@ -88,6 +91,27 @@ class Train:
         with_a_world(self)._run()
 
     def _run(self) -> None:
+        self._require_own_options()
+        if self.agent == "tabular":
+            train_tabular(self, self.tabular)
+        elif self.agent in ("rainbow", "iqn"):
+            train_value(self, self.dreamer, self.value)
+        else:
+            train_dreamer(self, self.dreamer, self._own)
+
+    def settings(self) -> Settings:
+        """The configuration of the run that it would train; of any agent but tabular."""
+        self._require_own_options()
+        if self.agent in ("rainbow", "iqn"):
+            return value_settings(self, self.dreamer, self.value)
+        return dreamer_settings(self, self.dreamer, self._own)
+
+    @property
+    def _own(self) -> AmbsOptions | LagOptions | None:
+        return self.ambs if self.agent == "ambs" else self.lag if self.agent == "lag" else None
+
+    def _require_own_options(self) -> None:
+        """That no option was given that only other agents have."""
         if self.agent not in ("tabular", "ambs") and self.test is not None:
             raise AmbsError(f"--test is how a shield decides, and the agent {self.agent} has none; add --agent ambs.")
         if self.agent != "tabular":
@@ -104,12 +128,6 @@ class Train:
         if self.agent == "tabular":
             _require_none(self.guard, "dreamer", self.agent)
             _require_none(self.dreamer, "dreamer", self.agent)
-            train_tabular(self, self.tabular)
-        elif self.agent in ("rainbow", "iqn"):
-            train_value(self, self.dreamer, self.value)
-        else:
-            own = self.ambs if self.agent == "ambs" else self.lag if self.agent == "lag" else None
-            train_dreamer(self, self.dreamer, own)
 
 
 def with_a_world(command: Train) -> Train:

@@ -115,14 +115,16 @@ def train_dreamer(command: Train, options: DreamerOptions, own: AmbsOptions | La
     # Slow to import, and the other commands do without.
     from ambs.runs.dreamer import train
 
+    conduct(train, dreamer_settings(command, options, own), command)
+
+
+def dreamer_settings(command: Train, options: DreamerOptions, own: AmbsOptions | LagOptions | None) -> RunConfig:
+    """The configuration of the run."""
     config = configuration(command, options)
     if isinstance(own, AmbsOptions):
-        config = shielded(config, command, with_criterion(own, command.guard))
-    else:
-        config = guarded(config, command)
-        if own is not None:
-            config = constrained(config, own, paper=options.preset == "paper")
-    conduct(train, config, command)
+        return shielded(config, command, with_criterion(own, command.guard))
+    config = guarded(config, command)
+    return config if own is None else constrained(config, own, paper=options.preset == "paper")
 
 
 def conduct(train: Callable[..., dict[str, Any]], config: Settings, command: Train) -> None:

@@ -48,7 +48,12 @@ def train_value(command: Train, shared: DreamerOptions, options: ValueOptions) -
     # Slow to import, and the other commands do without.
     from ambs.runs.value import train
 
-    conduct(train, guarded(configuration(command, shared, options), command), command)
+    conduct(train, value_settings(command, shared, options), command)
+
+
+def value_settings(command: Train, shared: DreamerOptions, options: ValueOptions) -> ValueRunConfig:
+    """The configuration of the run."""
+    return guarded(configuration(command, shared, options), command)
 
 
 def configuration(command: Train, shared: DreamerOptions, options: ValueOptions) -> ValueRunConfig:
