@@ -83,6 +83,9 @@ def draw(runs: dict[str, list[dict]]) -> None:
     for axis, (name, seeds) in zip(axes.flat, runs.items(), strict=False):
         steps = np.array(seeds[0]["curve"]["step"])
         returns = np.array([run["curve"]["return"] for run in seeds], float)
+        # Parts of a run in which no episode ended are passed over.
+        there = ~np.isnan(returns).all(axis=0)
+        steps, returns = steps[there], returns[:, there]
         axis.plot(steps, np.nanmean(returns, 0), color="#1f77b4")
         axis.fill_between(steps, np.nanmin(returns, 0), np.nanmax(returns, 0), color="#1f77b4", alpha=0.2)
         axis.axhline(np.mean(random_return(seeds[0]["summary"]["env"])), color="grey", linestyle="--", linewidth=1)

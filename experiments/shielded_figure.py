@@ -1,10 +1,10 @@
 """Shielded against unshielded: the curves of a suite of `experiments.training_runs`, and the table of what was reached.
 
-Return, cumulative violations and override rate by step; lines are means over seeds, bands their 95 % t-intervals. The
-table says the same in numbers, and how many times fewer violations than the agent without a shield in the same
-environment, by the bootstrap over seeds.
+Return, cumulative violations and override rate by step; lines are means over seeds, bands their 95 % t-intervals (of
+fewer than three seeds, thin lines are the seeds). The table says the same in numbers, and how many times fewer
+violations than the agent without a shield in the same environment, by the bootstrap over seeds.
 
-    python -m experiments.shielded_figure shielded-conveyor [--only conveyor-pixels conveyor-recover]
+    python -m experiments.shielded_figure shielded-conveyor [--only conveyor-pretrained conveyor-recover]
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from ambs.files import replacing, write_text
 from experiments.dreamer_figure import last_tenth
 from experiments.statistics import half_width, interval, ratio
-from experiments.training_runs import SUITES, Plan
+from experiments.training_runs import SUITES, Plan, chosen
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
@@ -123,6 +123,10 @@ def _band(axes: Axes, steps: np.ndarray, values: np.ndarray, colour: str, label:
     there = ~np.isnan(values).any(axis=0)
     mean, half = values.mean(axis=0)[there], np.nan_to_num(half_width(values))[there]
     axes.plot(steps[there], mean, color=colour, label=label)
+    if len(values) < 3:
+        # An interval over two seeds says nothing; the seeds themselves do.
+        axes.plot(steps[there], values[:, there].T, color=colour, alpha=0.4, linewidth=1)
+        return
     axes.fill_between(steps[there], mean - half, mean + half, color=colour, alpha=0.15, linewidth=0)
 
 
@@ -133,7 +137,7 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="+", help="the names of the suite's plans to show, if not all")
     options = parser.parse_args()
-    plans = [plan for plan in SUITES[options.suite] if options.only is None or plan.called in options.only]
+    plans = chosen(options.suite, options.only)
     kept = [(plan, runs) for plan in plans if (runs := of_plan(plan))]
     if not kept:
         raise SystemExit(f"there are no results of {options.suite} yet; see experiments/training_runs.py.")

@@ -160,6 +160,16 @@ def thinned(metrics: list[dict], prefix: str) -> dict:
     return {name: [round(row[name], 4) for row in kept] for name in names}
 
 
+def chosen(suite: str, only: list[str] | None) -> list[Plan]:
+    """The plans of a suite, or those of these names."""
+    plans = SUITES[suite]
+    unknown = set(only or ()) - {plan.called for plan in plans}
+    if unknown:
+        names = ", ".join(dict.fromkeys(plan.called for plan in plans))
+        raise SystemExit(f"{suite} has no {', '.join(sorted(unknown))}; it has {names}.")
+    return [plan for plan in plans if only is None or plan.called in only]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("suite", choices=SUITES)
@@ -168,7 +178,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--first-core", type=int, default=0)
     options = parser.parse_args()
-    plans = [plan for plan in SUITES[options.suite] if options.only is None or plan.called in options.only]
+    plans = chosen(options.suite, options.only)
     cores: SimpleQueue[int] = SimpleQueue()
     for core in range(options.first_core, options.first_core + options.jobs):
         cores.put(core)
