@@ -68,8 +68,10 @@ def test_a_run_and_the_same_again(run_ambs, tmp_path):
 def saved(**changes):
     """The whole configuration but for what is left out, as in runs that were made before there was any of it."""
     values = dataclasses.asdict(small(**changes))
-    assert [values.pop(name) for name in ("env_options", "start", "devices", "pretrain")] == [{}, None, None, 0]
+    first = ("env_options", "start", "devices", "pretrain", "guard")
+    assert [values.pop(name) for name in first] == [{}, None, None, 0, None]
     learner = values["learner"]
+    assert (learner.pop("dynamics"), learner.pop("representation")) == (0.5, 0.1)
     assert (learner.pop("lagrangian"), learner.pop("steps_ahead")) == (None, 1)
     assert [learner[name].pop("second_decay") for name in ("world_model", "actor", "critic")] == [0.999] * 3
     return values
