@@ -136,7 +136,7 @@ def test_a_backup_policy_that_is_none(tmp_path, backup, message):
     ("make", "message"),
     [
         (lambda: ShieldConfig(criterion="magic"), "criterion is 'magic', and has to be one of sound, rollout, paper"),
-        (lambda: ShieldConfig(test="D"), "test is 'D', and has to be one of auto, A, B, C, paper"),
+        (lambda: ShieldConfig(test="D"), "test is 'D', and has to be one of auto, sharp, A, B, C, paper"),
         (lambda: ShieldConfig("paper", epsilon=0.2), "epsilon 0.2 is larger than Delta 0.1"),
         (lambda: ShieldConfig("paper", traces=32), r"a violation probability of 0.1 pass with probability 0.0343, its"),
         (lambda: ShieldConfig(test="A", Delta=0.05), "of 0.05 pass with probability 0.217"),

@@ -68,7 +68,7 @@ def test_the_formula_decides_what_costs():
     [
         ({"formula": "P>=0.9 [ F<=3 acid ]"}, "form P>=p \\[ G<=n safe \\]"),
         ({"formula": "P>=0.9 [ G<=0 !acid ]"}, "at least 1 ahead"),
-        ({"test": "D"}, "choose one of auto, A, B, C, paper"),
+        ({"test": "D"}, "choose one of auto, sharp, A, B, C, paper"),
         ({"steps": 0}, "number of steps is 0"),
         ({"steps": 150}, "multiple of 100"),
     ],
