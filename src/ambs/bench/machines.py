@@ -1,4 +1,4 @@
-"""What accelerators can do at most (not checked against data sheets); what of it a run reaches is for the user to say."""
+"""What accelerators can do at most, not checked against data sheets; what of it a run reaches is for users to say."""
 
 from __future__ import annotations
 
