@@ -63,7 +63,7 @@ class LearnerConfig:
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:
             raise AmbsError(f'there is no precision "{self.precision}"; choose one of {", ".join(PRECISIONS)}.')
-        for name in ("dynamics", "representation"):
+        for name in ("dynamics", "representation", "pictures"):
             if not getattr(self, name) > 0:
                 raise AmbsError(f"the weight of the {name} loss is {getattr(self, name):g}, and has to be more than 0.")
         if self.safety is not None and self.lagrangian is not None:

@@ -57,6 +57,9 @@ class DreamerOptions:
     representation_weight: float | None = None
     """Of its representation loss, which pulls what is seen towards what was imagined; 0.1 if not given."""
 
+    pictures_weight: float | None = None
+    """Of pictures in its loss of the observation; 30 if not given, and 1 with the preset paper."""
+
     entropy: float | None = None
     """The weight of the policy's entropy; 0.003 if not given, and 0.0003 with the preset paper."""
 
@@ -86,6 +89,9 @@ class DreamerOptions:
 
     prefill: int | None = None
     """Steps with random actions before learning begins; 1000 if not given."""
+
+    hold: int | None = None
+    """Steps that each random action is held for on average; 1 if not given. A walk with more gets further."""
 
     start_from: Path | None = None
     """Episodes to begin with: a run folder, a dataset as Minari stores it, or an .npz file of the same arrays."""
@@ -162,7 +168,11 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
         if rate is not None:
             optimiser = dataclasses.replace(getattr(learner, name), learning_rate=rate)
             learner = dataclasses.replace(learner, **{name: optimiser})
-    pulls = {"dynamics": options.dynamics_weight, "representation": options.representation_weight}
+    pulls = {
+        "dynamics": options.dynamics_weight,
+        "representation": options.representation_weight,
+        "pictures": options.pictures_weight,
+    }
     weights: dict[str, Any] = {name: weight for name, weight in pulls.items() if weight is not None}
     learner = dataclasses.replace(learner, **weights)
     learner = dataclasses.replace(

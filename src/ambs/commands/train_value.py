@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 # Of the options of the agents with a world model, those that these agents have too.
 _SHARED = frozenset(
-    {"option", "preset", "learning_rate", "discount", "envs", "workers", "batch", "capacity", "prefill", "log_every",
-     "checkpoint_every", "tensorboard"}
+    {"option", "preset", "learning_rate", "discount", "envs", "workers", "batch", "capacity", "prefill", "hold",
+     "log_every", "checkpoint_every", "tensorboard"}
 )  # fmt: skip
 
 

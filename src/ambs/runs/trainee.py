@@ -54,6 +54,9 @@ class Settings(Protocol):
     def prefill(self) -> int: ...
 
     @property
+    def hold(self) -> int: ...
+
+    @property
     def log_every(self) -> int: ...
 
     @property

@@ -68,8 +68,8 @@ def test_a_run_and_the_same_again(run_ambs, tmp_path):
 def saved(**changes):
     """The whole configuration but for what is left out, as in runs that were made before there was any of it."""
     values = dataclasses.asdict(small(**changes))
-    first = ("env_options", "start", "devices", "pretrain", "guard")
-    assert [values.pop(name) for name in first] == [{}, None, None, 0, None]
+    first = ("env_options", "start", "devices", "pretrain", "hold", "guard")
+    assert [values.pop(name) for name in first] == [{}, None, None, 0, 1, None]
     learner = values["learner"]
     assert (learner.pop("dynamics"), learner.pop("representation")) == (0.5, 0.1)
     assert (learner.pop("lagrangian"), learner.pop("steps_ahead")) == (None, 1)

@@ -95,6 +95,8 @@ class RunConfig:
     """Steps the replay holds."""
     prefill: int = 1_000
     """Steps with random actions before learning begins."""
+    hold: int = 1
+    """Steps that each of them is held for on average; with more than 1, a random walk gets further."""
     pretrain: int = 0
     """Gradient steps on those before the agent begins to act: it then has a model from its first step on."""
     log_every: int = 1_000
@@ -115,7 +117,7 @@ class RunConfig:
     """What is in the replay before the first step; nothing, if not given."""
 
     def __post_init__(self) -> None:
-        for name in ("steps", "envs", "batch", "length", "capacity", "log_every", "checkpoint_every"):
+        for name in ("steps", "envs", "batch", "length", "capacity", "hold", "log_every", "checkpoint_every"):
             positive_integer(name, getattr(self, name))
         if self.devices is not None:
             positive_integer("devices", self.devices)

@@ -180,7 +180,7 @@ class Run:
         acted = self.counters.steps >= self.config.prefill
         if not acted:
             self.trainee.pass_over(position)
-            position.action = self.codec.random(self.rng, self.config.envs)
+            position.action = self._random_action()
         else:
             self.trainee.act(position, self.counters, key=self._next_key())
             self._require_sound_policy()
@@ -188,6 +188,15 @@ class Run:
         self._require_sound(position.batch)
         for episode in self.scorer.add(position.batch, self.counters):
             self.log.score(self.counters.steps, **dataclasses.asdict(episode))
+
+    def _random_action(self) -> np.ndarray:
+        """Of every environment: a new one, or the one before once more."""
+        position, config = self.position, self.config
+        fresh = self.codec.random(self.rng, config.envs)
+        if config.hold == 1:
+            return fresh
+        held = (self.rng.random(config.envs) >= 1 / config.hold) & ~position.batch.is_first
+        return np.where(held[:, None], position.action, fresh)
 
     def _guard(self, acted: bool) -> None:
         """The environments' guards, if there are any, have the last word on what is played."""

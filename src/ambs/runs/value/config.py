@@ -38,6 +38,7 @@ class ValueRunConfig:
     """Environment steps after which the target network is the online one again."""
     capacity: int = 1_000_000
     prefill: int = 1_000
+    hold: int = 1
     log_every: int = 1_000
     checkpoint_every: int = 5_000
     tensorboard: bool = True
@@ -46,7 +47,7 @@ class ValueRunConfig:
 
     def __post_init__(self) -> None:
         for name in (
-            "steps", "envs", "batch", "update_every", "target_every", "capacity", "prefill", "log_every",
+            "steps", "envs", "batch", "update_every", "target_every", "capacity", "prefill", "hold", "log_every",
             "checkpoint_every",
         ):  # fmt: skip
             positive_integer(name, getattr(self, name))
