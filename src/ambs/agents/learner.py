@@ -104,12 +104,12 @@ class Learner(eqx.Module):
         if config.safety is not None:
             safety = Safety.create(
                 features, actions, big, config.behaviour, config.safety, config.actor, config.critic,
-                discrete=discrete, key=jax.random.fold_in(key, 1),
+                discrete=discrete, key=jax.random.fold_in(key, 2),
             )  # fmt: skip
         lagrangian = None
         if config.lagrangian is not None:
             lagrangian = Lagrangian.create(
-                features, big, config.behaviour, config.lagrangian, key=jax.random.fold_in(key, 2)
+                features, big, config.behaviour, config.lagrangian, key=jax.random.fold_in(key, 3)
             )
         return cls(model, task, optimisers, jnp.zeros((), jnp.int32), safety, lagrangian)
 
@@ -118,11 +118,13 @@ def learn(
     learner: Learner, batch: Sequences, config: LearnerConfig, *, key: PRNGKeyArray
 ) -> tuple[Learner, dict[str, Array]]:
     """One gradient step of everything."""
+    # No fold_in beside a split of the same key: the numbers it gives are those of the split.
     model_key, imagine_key = jax.random.split(key)
+    start_key, task_key, safe_key = jax.random.split(imagine_key, 3)
     model, states, optimiser, model_metrics = _learn_model(learner, batch, config, key=model_key)
     learner = eqx.tree_at(lambda me: (me.model, me.optimisers["world_model"]), learner, (model, optimiser))
-    starts, alive = _starts(states, ~batch.is_terminal, config.starts, key=imagine_key)
-    task, optimisers, taught = _learn_behaviour(learner, starts, alive, config, key=imagine_key)
+    starts, alive = _starts(states, ~batch.is_terminal, config.starts, key=start_key)
+    task, optimisers, taught = _learn_behaviour(learner, starts, alive, config, key=task_key)
     safety, lagrangian, metrics, more = learner.safety, learner.lagrangian, taught.metrics, dict[str, Array]()
     if safety is not None and config.safety is not None:
         if taught.besides is not None:
@@ -130,7 +132,7 @@ def learn(
             metrics |= taught.besides.metrics
         safety, more = learn_safety(
             safety, model, taught.imagined, starts, alive, config.safety, config.actor, config.critic,
-            key=jax.random.fold_in(imagine_key, 1),
+            key=safe_key,
         )  # fmt: skip
     elif config.lagrangian is not None:
         lagrangian, constraint = taught.besides
@@ -164,13 +166,12 @@ def _learn_model(
 def _learn_behaviour(
     learner: Learner, starts: State, alive: Bool[Array, " batch"], config: LearnerConfig, *, key: PRNGKeyArray
 ) -> tuple[ActorCritic, dict[str, Any], Taught]:
-    _, roll = jax.random.split(key)
     task, horizon = learner.task, config.behaviour.horizon
 
     model, ends = learner.model, config.safety is not None and config.safety.unsafe_ends
 
     def dream(actor: Actor) -> Imagined:
-        imagined = roll_out(model, actor, starts, alive, horizon, model.predict_reward, key=roll)
+        imagined = roll_out(model, actor, starts, alive, horizon, model.predict_reward, key=key)
         if not ends:
             return imagined
         safe = jax.lax.map(model.predict_safe, imagined.features[1:])
@@ -212,9 +213,8 @@ def _starts(
     states: State, alive: Bool[Array, "batch time"], count: int | None, *, key: PRNGKeyArray
 ) -> tuple[State, Bool[Array, " starts"]]:
     """The states to imagine from, and whether an episode goes on there."""
-    draw, _ = jax.random.split(key)
     if count is not None and count < alive.size:
-        states, alive = _some((states, alive), max(1, count // len(alive)), key=draw)
+        states, alive = _some((states, alive), max(1, count // len(alive)), key=key)
     starts, alive = jax.tree.map(lambda each: each.reshape(-1, *each.shape[2:]), (states, alive))
     return starts, alive
 

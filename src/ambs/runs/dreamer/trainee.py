@@ -116,10 +116,12 @@ class DreamerTrainee(Trainee):
         waits = calibration is not None and not calibration.begun
         seen = {key: jnp.asarray(value) for key, value in as_parts(position.batch.obs).items()}
         first = jnp.asarray(position.batch.is_first)
+        # Acting splits the key into three at most, which are `fold_in` of 0 to 2.
+        besides = jax.random.fold_in(key, 3)
         if config.shield is None or waits or counters.steps < config.prefill + config.shield.after:
             _, position.memory = act(self.learner.model, self.learner.task.actor, position.memory, seen, first, key=key)
             if calibration is not None and waits:
-                told = forecast(self.learner, position.memory, calibration.look_ahead, key=jax.random.fold_in(key, 1))
+                told = forecast(self.learner, position.memory, calibration.look_ahead, key=besides)
                 calibration.foretell(*told)
         else:
             assert config.learner.safety is not None
@@ -132,7 +134,7 @@ class DreamerTrainee(Trainee):
             self.decisions.add(decision)
             self.overrides.add(
                 counters.steps, as_parts(position.batch.obs), self.learner, position.memory.state, proposed,
-                decision, key=jax.random.fold_in(key, 0),
+                decision, key=besides,
             )  # fmt: skip
             counters.shielded += config.envs
             counters.overrides += int(np.asarray(decision.overridden).sum())
