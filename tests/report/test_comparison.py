@@ -36,12 +36,12 @@ def test_one_way_has_the_agents_name_and_several_say_in_what_they_differ(tmp_pat
 
 
 def test_an_option_that_one_version_does_not_know_parts_no_seeds_and_is_told(tmp_path):
-    for seed, more in ((0, {}), (1, {"pretrain": 600}), (2, {"pretrain": 600, "backup": None})):
+    for seed, more in ((0, {}), (1, {"curiosity": 600}), (2, {"curiosity": 600, "backup": None})):
         made.folder(tmp_path / str(seed), made.config(seed=seed, steps=100, **more), EPISODES)
     found = compared(tmp_path)
     assert [len(group) for group in found.groups.values()] == [3]
     (note,) = found.notes
-    assert "not all have recorded pretrain." in note
+    assert "not all have recorded curiosity." in note
 
 
 def test_an_option_that_differs_parts_them(tmp_path):

@@ -110,7 +110,11 @@ def _said(source: str, why: str) -> str:
 
 def _note_unrecorded(game: str, agent: str, group: Sequence[Run], notes: list[str]) -> None:
     """Options that some seeds have recorded and others not, for they are of another version of ambs."""
-    recorded = {run.seed: set(options(run)) for run in group if run.config is not None}
+    # What is null is not made use of, as in a version that did not know it.
+    recorded = {
+        run.seed: {name for name, value in options(run).items() if value is not None}
+        for run in group if run.config is not None
+    }  # fmt: skip
     every = set().union(*recorded.values())
     missing = sorted({name for names in recorded.values() for name in every - names})
     without = [run.seed for run in group if run.config is None]

@@ -43,7 +43,8 @@ def _values(comparison: Comparison, agent: str) -> dict[str, dict[str, str]] | N
         for run in group:
             if name == agent and run.config is not None:
                 kept = True
-                for option, value in options(run).items():
+                # A group that is null in one agent has rows of its options in others.
+                for option, value in ((name, each) for name, each in options(run).items() if each is not None):
                     games = found.setdefault(option, {}).setdefault(_said(value), [])
                     games += [game] if game not in games else []
     return {option: {value: ", ".join(games) for value, games in values.items()}

@@ -1,8 +1,9 @@
 """Which runs are seeds of the same thing, and what that is called.
 
 A game is an environment with its options and its formula. Runs of one agent in one game are the same but for the seed
-when no option that both have recorded differs: an option that only a newer version knows does not part them, and the
-report says that it is missing. Where an agent is there in several ways, its name says in what they differ.
+when no option that both have recorded differs. What a run leaves out since it is as it was before there was the option
+counts as recorded; any other option that only a newer version knows does not part them, and the report says that it is
+missing. Where an agent is there in several ways, its name says in what they differ.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ambs.report.reading import Run
+from ambs.runs.as_before import left_out
 from ambs.runs.options import flat
 
 # As the paper's table has them; others follow by name.
@@ -47,9 +49,9 @@ def named(runs: Sequence[Run]) -> dict[Key, list[Run]]:
 
 
 def options(run: Run) -> dict[str, Any]:
-    """By dotted name, of those that can part one way to train an agent from another; None is as good as absent."""
-    found = {} if run.config is None else flat(run.config)
-    return {name: value for name, value in found.items() if name.split(".")[0] not in APART and value is not None}
+    """By dotted name, of those that can part one way to train an agent from another."""
+    found = {} if run.config is None else flat(run.config) | left_out(run.agent, run.config)
+    return {name: value for name, value in found.items() if name.split(".")[0] not in APART}
 
 
 def rank(agent: str) -> tuple[int, str]:
@@ -109,7 +111,15 @@ def _agree(mine: Run, theirs: Run) -> bool:
     if mine.config is None or theirs.config is None:
         return mine.command is not None and theirs.command is not None
     a, b = options(mine), options(theirs)
+    # A group that is null in one, and in the other has options, is not the same.
+    if a.keys() & _groups(b) or b.keys() & _groups(a):
+        return False
     return all(a[name] == b[name] for name in a.keys() & b.keys())
+
+
+def _groups(named: Mapping[str, Any]) -> set[str]:
+    """`shield` of `shield.traces`."""
+    return {name[:at] for name in named for at, letter in enumerate(name) if letter == "."}
 
 
 def _chosen(run: Run) -> dict[str, list[str]]:
@@ -154,4 +164,6 @@ def _different(runs: Sequence[Run]) -> set[str]:
 
 
 def _said(value: Any) -> str:
+    if value is None:
+        return "not given"
     return value if isinstance(value, str) else json.dumps(value)

@@ -25,7 +25,7 @@ from ambs.envs.catalogue import listed, maker
 from ambs.envs.guards import GuardConfig, guarded_maker
 from ambs.errors import AmbsError
 from ambs.logic import satisfiable
-from ambs.runs.dreamer.as_before import AS_BEFORE
+from ambs.runs.as_before import AS_BEFORE
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.storage import Checkpoint, load, read_config
 from ambs.runs.trainee import Settings

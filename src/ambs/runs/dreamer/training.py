@@ -13,7 +13,7 @@ from ambs.envs.foreign import Foreign
 from ambs.envs.vector import make_vec
 from ambs.errors import AmbsError
 from ambs.files import write_text
-from ambs.runs.dreamer.as_before import AS_BEFORE
+from ambs.runs.as_before import AS_BEFORE
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.dreamer.counters import Counters
 from ambs.runs.dreamer.interruption import Interruption
