@@ -40,6 +40,18 @@ def test_runs_are_found_below_a_folder_and_once(run, tmp_path):
     assert broken == []
 
 
+def test_runs_that_a_bench_links_to_are_found_and_count_once(run, tmp_path):
+    bench = tmp_path / "bench"
+    own = made.folder(bench / "mine-s1", made.config(seed=1, steps=20), EPISODES)
+    (bench / "mine-s0").symlink_to(run, target_is_directory=True)
+    (bench / "gone-s2").symlink_to(tmp_path / "nowhere", target_is_directory=True)
+    (bench / "round").symlink_to(tmp_path, target_is_directory=True)
+    runs, broken = find([bench])
+    assert sorted(each.source for each in runs) == [str(bench / "mine-s0"), str(own)]
+    assert broken == []
+    assert sorted(each.seed for each in find([tmp_path])[0]) == [0, 1]
+
+
 def test_a_kept_file_is_read(tmp_path):
     summary = made.summary(made.config(seed=3, steps=20), EPISODES)
     curve = {"step": [10, 20], "return": [1.0, None], "episodes": [1, 0], "violations": [2, 0]}

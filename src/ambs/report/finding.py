@@ -46,7 +46,13 @@ def _candidates(path: Path) -> Iterator[Path]:
             yield here
             continue
         below.sort()
+        # A bench has links to runs of earlier work; other links are not followed, for they may lead round in a circle.
+        yield from (here / name for name in below if _is_linked_run(here / name))
         yield from (here / name for name in sorted(files) if name.endswith(".json") and _kept(here / name) is not None)
+
+
+def _is_linked_run(path: Path) -> bool:
+    return path.is_symlink() and (path / "config.json").is_file()
 
 
 def _kept(path: Path) -> dict[str, Any] | None:
