@@ -9,7 +9,7 @@ import functools
 import io
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -64,14 +64,12 @@ class Cell:
         """Of the run, if it has all its steps; an error, if another run is in its place."""
         if not (self.folder / "config.json").exists():
             return None
-        self._require_same(self.folder)
-        return _read_summary(self.folder, self.steps)
+        return self._summary_in(self.folder)
 
     def is_finished_in(self, folder: Path) -> bool:
         """Whether a run in another folder is this one, with all its steps and no more."""
         with contextlib.suppress(AmbsError):
-            self._require_same(folder)
-            return _read_summary(folder, self.steps) is not None
+            return self._summary_in(folder) is not None
         return False
 
     def is_busy(self) -> bool:
@@ -83,13 +81,19 @@ class Cell:
                 return True
         return False
 
-    def _require_same(self, folder: Path) -> None:
+    def _summary_in(self, folder: Path) -> dict[str, Any] | None:
+        summary = _read_summary(folder, self.steps)
         kind = DreamerTrainee if isinstance(self.settings, RunConfig) else ValueTrainee
+        # Who goes on with a run may give it another learning rate; what has ended was learned with its own.
+        self._require_same(folder, MAY_CHANGE if summary is not None else MAY_CHANGE | kind.may_change)
+        return summary
+
+    def _require_same(self, folder: Path, may_change: Collection[str]) -> None:
         saved = read_config(folder)
         # As it would be read again: tuples are lists there.
         now = json.loads(json.dumps(saved_options(self.settings)))
         for name, (was, is_now) in compare(saved, now).items():
-            if name not in MAY_CHANGE | kind.may_change:
+            if name not in may_change:
                 raise AmbsError(
                     f"{folder} is another run: there {name} is {json.dumps(was)}, and for this suite it is "
                     f"{json.dumps(is_now)}; choose another folder with --out."

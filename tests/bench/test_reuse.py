@@ -1,0 +1,47 @@
+"""Runs of earlier work in the place of a bench's own: the same ones only, and never written to."""
+
+import json
+
+import pytest
+
+from ambs.bench.cells import cells
+from ambs.bench.reuse import reuse
+from ambs.bench.suite import read
+from ambs.errors import AmbsError
+from ambs.runs.dreamer.training import saved_options
+from tests.bench.small import suite_file
+
+
+def finish(cell, folder):
+    """The run, as if it had been trained in that folder."""
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps(saved_options(cell.settings)))
+    summary = {"env": "conveyor", "agent": "rainbow", "seed": cell.seed, "steps": cell.steps, "wall_seconds": 1.0}
+    (folder / "summary.json").write_text(json.dumps(summary))
+
+
+@pytest.fixture
+def cell(tmp_path):
+    return cells(read(suite_file(tmp_path, seeds=[0])), tmp_path / "out")[0]
+
+
+@pytest.fixture
+def earlier(cell, tmp_path):
+    finish(cell, tmp_path / "earlier" / "mine")
+    return tmp_path / "earlier"
+
+
+def changed(tmp_path, out="other", **changes):
+    return cells(read(suite_file(tmp_path, seeds=[0], **changes)), tmp_path / out)[0]
+
+
+def test_a_finished_run_with_another_learning_rate_is_another_run(cell, earlier, tmp_path):
+    other = changed(tmp_path, agents={"rainbow": {"learning-rate": 0.01}})
+    assert reuse([cell], [earlier]) == {cell.name: earlier / "mine"}
+    assert reuse([other], [earlier]) == {}
+    in_its_place = changed(tmp_path, out="out", agents={"rainbow": {"learning-rate": 0.01}})
+    with pytest.raises(AmbsError, match=r"is another run: there learner.optimiser.learning_rate is 0.0005"):
+        in_its_place.summary()
+    # One that has not all its steps may go on so, as with `ambs train`.
+    (earlier / "mine" / "summary.json").unlink()
+    assert in_its_place.summary() is None
