@@ -5,6 +5,7 @@ import json
 import pytest
 
 from ambs.bench.cells import cells
+from ambs.bench.conduct import Job, conduct
 from ambs.bench.reuse import reuse
 from ambs.bench.suite import read
 from ambs.errors import AmbsError
@@ -18,6 +19,26 @@ def finish(cell, folder):
     (folder / "config.json").write_text(json.dumps(saved_options(cell.settings)))
     summary = {"env": "conveyor", "agent": "rainbow", "seed": cell.seed, "steps": cell.steps, "wall_seconds": 1.0}
     (folder / "summary.json").write_text(json.dumps(summary))
+
+
+class Pretended:
+    """A place where a run is at its end at once; it keeps to the folder that it is given, as a real one would."""
+
+    slots = 1
+
+    def start(self, cell, log):
+        self.through_link = cell.folder.is_symlink()
+        finish(cell, cell.folder)
+        return self
+
+    def poll(self):
+        return 0
+
+    def stop(self):
+        """It has ended."""
+
+    def kill(self):
+        """It has ended."""
 
 
 @pytest.fixture
@@ -45,3 +66,17 @@ def test_a_finished_run_with_another_learning_rate_is_another_run(cell, earlier,
     # One that has not all its steps may go on so, as with `ambs train`.
     (earlier / "mine" / "summary.json").unlink()
     assert in_its_place.summary() is None
+
+
+def test_a_run_that_is_linked_to_is_never_trained_on(cell, earlier, tmp_path):
+    reuse([cell], [earlier])
+    before = {path.name: path.read_text() for path in (earlier / "mine").iterdir()}
+    longer = changed(tmp_path, out="out", steps=800)
+    assert longer.folder == cell.folder
+    assert longer.folder.is_symlink()
+    place, said, job = Pretended(), [], Job(longer, tmp_path / "log", summary=longer.summary())
+    conduct([job], place, retries=0, show=lambda _, sentence: said.append(sentence))
+    assert not place.through_link
+    assert (job.state, job.summary["steps"]) == ("finished", 800)
+    assert {path.name: path.read_text() for path in (earlier / "mine").iterdir()} == before
+    assert any("is no run of 800 steps, and is left as it is" in sentence for sentence in said)

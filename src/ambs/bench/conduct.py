@@ -106,7 +106,10 @@ def _start_some(jobs: Sequence[Job], place: Place, show: Show) -> None:
     for job in jobs:
         if room <= 0:
             return
-        if job.state != "waiting" or job.cell.is_busy():
+        if job.state != "waiting":
+            continue
+        _part_from_others(job, show, jobs)
+        if job.cell.is_busy():
             continue
         # That other process may have brought it to its end.
         if (summary := job.cell.summary()) is not None:
@@ -115,6 +118,15 @@ def _start_some(jobs: Sequence[Job], place: Place, show: Show) -> None:
         begun = any((job.cell.folder / "checkpoints").glob("*.json"))
         job.handle, job.state, room = place.start(job.cell, job.log), "running", room - 1
         show(jobs, f"{job.cell.name}: {'goes on from its checkpoint' if begun else 'started'}")
+
+
+def _part_from_others(job: Job, show: Show, jobs: Sequence[Job]) -> None:
+    """A run that is linked to belongs to other work: one that is not what we need is run anew, and not gone on with."""
+    folder = job.cell.folder
+    if folder.is_symlink() and job.cell.summary() is None:
+        target = folder.readlink()
+        folder.unlink()
+        show(jobs, f"{job.cell.name}: {target} is no run of {job.cell.steps:,} steps, and is left as it is")
 
 
 def _look(job: Job, retries: int, show: Show, jobs: Sequence[Job], *, kill: bool) -> None:

@@ -139,7 +139,7 @@ class Bench:
         place = self._place(jobs, smoke=suite.smoke)
         with display() as show:
             for job in jobs:
-                if job.cell.folder.is_symlink():
+                if job.state == "finished" and job.cell.folder.is_symlink():
                     show(jobs, f"{job.cell.name}: is {job.cell.folder.readlink()}")
             signal = conduct(jobs, place, retries=self.retries, show=show, kill=suite.smoke and self.on == "here")
         told = {"suite": suite.name, "about": suite.about, "out": str(out), "runs": [_told(job) for job in jobs]}
