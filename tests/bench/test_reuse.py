@@ -80,3 +80,25 @@ def test_a_run_that_is_linked_to_is_never_trained_on(cell, earlier, tmp_path):
     assert (job.state, job.summary["steps"]) == ("finished", 800)
     assert {path.name: path.read_text() for path in (earlier / "mine").iterdir()} == before
     assert any("is no run of 800 steps, and is left as it is" in sentence for sentence in said)
+
+
+def test_a_link_that_will_not_do_gives_way_to_one_that_does(cell, earlier, tmp_path):
+    cell.folder.parent.mkdir()
+    # To a run that was removed, and to one that is too short.
+    finish(changed(tmp_path, steps=200), tmp_path / "short")
+    for target in (tmp_path / "nowhere", tmp_path / "short"):
+        cell.folder.symlink_to(target, target_is_directory=True)
+        assert cell.summary() is None
+        assert reuse([cell], [earlier]) == {cell.name: earlier / "mine"}
+        assert cell.folder.resolve() == (earlier / "mine").resolve()
+        assert reuse([cell], [earlier]) == {}
+        cell.folder.unlink()
+
+
+def test_a_link_to_a_run_that_was_removed_is_no_obstacle(cell, tmp_path):
+    cell.folder.parent.mkdir()
+    cell.folder.symlink_to(tmp_path / "nowhere", target_is_directory=True)
+    job = Job(cell, tmp_path / "log", summary=cell.summary())
+    conduct([job], Pretended(), retries=0, show=lambda *_: None)
+    assert job.state == "finished"
+    assert not cell.folder.is_symlink()

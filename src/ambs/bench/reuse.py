@@ -25,11 +25,15 @@ def reuse(cells: Sequence[Cell], folders: Sequence[Path]) -> dict[str, Path]:
                 there.setdefault((config.get("env"), config.get("seed")), []).append(summary.parent)
     taken = {}
     for cell in cells:
-        if cell.folder.exists():
+        # A link to what is gone or too short is no run that has begun.
+        linked = cell.folder.is_symlink() and cell.summary() is None
+        if cell.folder.exists() and not linked:
             continue
         for folder in there.get((cell.settings.env, cell.seed), []):
             if cell.is_finished_in(folder):
                 cell.folder.parent.mkdir(parents=True, exist_ok=True)
+                if linked:
+                    cell.folder.unlink()
                 cell.folder.symlink_to(folder.resolve(), target_is_directory=True)
                 taken[cell.name] = folder
                 break
