@@ -101,6 +101,17 @@ def test_an_unfinished_run_is_left_out_and_told_or_counts_where_it_has_come_far_
         compared(tmp_path, 101)
 
 
+def test_a_longer_run_that_is_left_out_cuts_no_other(tmp_path):
+    made.folder(tmp_path / "whole", made.config(seed=0, steps=100), EPISODES, violations=99)
+    going = made.folder(tmp_path / "going", made.config(seed=1, steps=200), EPISODES[:2], ended=False)
+    found = compared(tmp_path)
+    assert list(found.left_out) == [str(going)]
+    assert found.cut == set()
+    assert [note for note in found.notes if "all are compared at" in note] == []
+    # As the summary has it, with what happened in episodes that had not ended.
+    assert [one.values.tolist() for one in by_game(found) if one.measure is VIOLATIONS] == [[99.0]]
+
+
 def test_a_seed_counts_once(tmp_path):
     first = made.folder(tmp_path / "a", made.config(steps=100), EPISODES)
     second = made.folder(tmp_path / "b", made.config(steps=100), EPISODES)

@@ -23,7 +23,7 @@ class Comparison:
     steps: dict[str, int]
     """By game: the number at which its runs are compared."""
     cut: set[str]
-    """Games in which some run is longer than that."""
+    """Games in which some run that is compared is longer than that."""
     left_out: dict[str, str]
     """Source of a run → why it is not compared."""
     notes: list[str] = field(default_factory=list)
@@ -53,13 +53,15 @@ def compare(runs: Sequence[Run], at: int | None = None) -> Comparison:
     for game in dict.fromkeys(game for game, _ in groups):
         there = [run for (which, _), group in groups.items() if which == game for run in group]
         steps[game] = _common(there, at)
-        _note_lengths(game, there, steps[game], at, notes)
-        if any(run.steps > steps[game] for run in there):
-            cut.add(game)
         for run in there:
             if run.reached < steps[game]:
                 made = "it ended at" if run.finished else f"unfinished: of {run.steps:,} steps it has made"
                 left_out[run.source] = f"{made} {run.reached:,}, and {game} is compared at {steps[game]:,}"
+        # However long a run was to be that is left out, it changes no number of the others.
+        far_enough = [run for run in there if run.source not in left_out]
+        _note_lengths(game, far_enough, steps[game], at, notes)
+        if any(run.steps > steps[game] for run in far_enough):
+            cut.add(game)
     compared = {
         key: [run for run in group if run.source not in left_out] for key, group in groups.items()
     }  # fmt: skip
