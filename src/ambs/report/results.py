@@ -95,9 +95,9 @@ def _result(comparison: Comparison, game: str, agent: str, measure: Measure) -> 
 
 
 def _with_best(results: list[Result]) -> list[Result]:
-    """The same, with the best marked if its interval overlaps with that of no other."""
+    """The same, with the best marked if its interval overlaps with that of no other; so all have to have one."""
     known = [(result, result.estimate) for result in results if result.estimate is not None]
-    if len(known) < 2 or results[0].measure.better == 0:
+    if len(known) < max(2, len(results)) or results[0].measure.better == 0:
         return results
     best, its = max(known, key=lambda pair: pair[0].measure.better * pair[1].value)
     if not all(its.apart(other) for result, other in known if result is not best):
