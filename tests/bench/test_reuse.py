@@ -1,7 +1,5 @@
 """Runs of earlier work in the place of a bench's own: the same ones only, and never written to."""
 
-import json
-
 import pytest
 
 from ambs.bench.cells import cells
@@ -9,16 +7,7 @@ from ambs.bench.conduct import Job, conduct
 from ambs.bench.reuse import reuse
 from ambs.bench.suite import read
 from ambs.errors import AmbsError
-from ambs.runs.dreamer.training import saved_options
-from tests.bench.small import suite_file
-
-
-def finish(cell, folder):
-    """The run, as if it had been trained in that folder."""
-    folder.mkdir(parents=True)
-    (folder / "config.json").write_text(json.dumps(saved_options(cell.settings)))
-    summary = {"env": "conveyor", "agent": "rainbow", "seed": cell.seed, "steps": cell.steps, "wall_seconds": 1.0}
-    (folder / "summary.json").write_text(json.dumps(summary))
+from tests.bench.small import finish, suite_file
 
 
 class Pretended:

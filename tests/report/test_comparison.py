@@ -162,7 +162,9 @@ def test_nothing_is_best_where_an_agent_is_not_known(tmp_path):
     made.suite(tmp_path, games=("conveyor",), steps=100)
     for seed in range(3):
         episodes = [(step, 9.0, 0) for step in range(10, 101, 10)]
-        made.folder(tmp_path / f"lag-{seed}", made.config(agent="lag", seed=seed, steps=100), episodes, best_return=None)
+        made.folder(
+            tmp_path / f"lag-{seed}", made.config(agent="lag", seed=seed, steps=100), episodes, best_return=None
+        )
     results = by_game(compared(tmp_path))
     best = {one.measure for one in results if one.best}
     assert [one.agent for one in results if one.measure is BEST and one.estimate is None] == ["lag"]

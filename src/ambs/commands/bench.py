@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from ambs.commands.bench_output import display, print_plan, print_results
 from ambs.commands.output import print_json
 from ambs.errors import AmbsError, positive_integer
-from ambs.files import write_text
 
 if TYPE_CHECKING:
     from ambs.bench.conduct import Job
@@ -132,6 +130,7 @@ class Bench:
 
     def _conduct(self, suite: Suite, out: Path) -> None:
         from ambs.bench.conduct import conduct
+        from ambs.bench.record import record
 
         if self.retries < 0:
             raise AmbsError(f"--retries is {self.retries}, and has to be at least 0.")
@@ -142,8 +141,7 @@ class Bench:
                 if job.state == "finished" and job.cell.folder.is_symlink():
                     show(jobs, f"{job.cell.name}: is {job.cell.folder.readlink()}")
             signal = conduct(jobs, place, retries=self.retries, show=show, kill=suite.smoke and self.on == "here")
-        told = {"suite": suite.name, "about": suite.about, "out": str(out), "runs": [_told(job) for job in jobs]}
-        write_text(out / "bench.json", json.dumps(told, indent=2) + "\n")
+        told = record(suite, jobs, out)
         if self.json:
             print_json(told)
         else:
@@ -184,12 +182,3 @@ def _jobs(suite: Suite, out: Path, reuse: Sequence[Path] = ()) -> list[Job]:
     for job in jobs:
         job.state = "waiting" if job.summary is None else "finished"
     return jobs
-
-
-def _told(job: Job) -> dict[str, Any]:
-    cell = job.cell
-    return {
-        "name": cell.name, "game": cell.game, "agent": cell.agent, "seed": cell.seed, "state": job.state,
-        "folder": str(cell.folder), "command": cell.command, "summary": job.summary,
-        **({"last_words": job.last_words()} if job.state == "failed" else {}),
-    }  # fmt: skip

@@ -135,17 +135,17 @@ def _number(value: float) -> str:
 
 
 def print_results(jobs: Sequence[Job]) -> None:
-    """A row a run, with the mean return of its last 100 episodes and the best; and of those that failed the last that
-    they said."""
+    """A row a run, with the mean return of its last 100 episodes and the best, and how often it was started again after
+    a crash; and of those that failed the last that they said."""
     out = _wide()
-    table = _table("steps", "episodes", "final", "best", "violations", "overridden")
+    table = _table("steps", "episodes", "final", "best", "violations", "overridden", "retries")
     for job in jobs:
         summary = job.summary or {}
         values = [
             short(summary.get(key)) if key in summary else ""
             for key in ("steps", "episodes", "final_return", "best_return", "violations", "override_rate")
         ]
-        table.add_row(job.cell.name, job.state, *values)
+        table.add_row(job.cell.name, job.state, *values, str(job.tries or ""))
     out.print(table)
     for job in jobs:
         if job.state == "failed":
