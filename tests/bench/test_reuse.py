@@ -1,5 +1,7 @@
 """Runs of earlier work in the place of a bench's own: the same ones only, and never written to."""
 
+import json
+
 import pytest
 
 from ambs.bench.cells import cells
@@ -91,3 +93,20 @@ def test_a_link_to_a_run_that_was_removed_is_no_obstacle(cell, tmp_path):
     conduct([job], Pretended(), retries=0, show=lambda *_: None)
     assert job.state == "finished"
     assert not cell.folder.is_symlink()
+
+
+def test_a_plan_counts_what_would_be_reused_and_links_nothing(cell, earlier, tmp_path, run_ambs):
+    told = ("bench", suite_file(tmp_path, seeds=[0]), "--out", tmp_path / "out", "--dry-run", "--json")
+    states = []
+    for more in ((), ("--reuse", earlier)):
+        code, said, _ = run_ambs(*told, *more)
+        assert code == 0
+        states += [run["state"] for run in json.loads(said)["runs"]]
+    assert states == ["waiting", "finished"]
+    assert not cell.folder.exists()
+
+
+def test_steps_of_a_smoke_test_are_refused(tmp_path, run_ambs):
+    code, _, err = run_ambs("bench", suite_file(tmp_path), "--out", tmp_path / "out", "--smoke", "--steps", 500)
+    assert code == 2
+    assert "--steps is 500, and every run of a smoke test has 160" in err

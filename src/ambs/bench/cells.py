@@ -66,11 +66,11 @@ class Cell:
             return None
         return self._summary_in(self.folder)
 
-    def is_finished_in(self, folder: Path) -> bool:
-        """Whether a run in another folder is this one, with all its steps and no more."""
+    def summary_in(self, folder: Path) -> dict[str, Any] | None:
+        """Of a run in another folder, if it is this one, with all its steps and no more."""
         with contextlib.suppress(AmbsError):
-            return self._summary_in(folder) is not None
-        return False
+            return self._summary_in(folder)
+        return None
 
     def is_busy(self) -> bool:
         """Whether another process writes to its folder: one that has not ended yet when its bench was killed."""

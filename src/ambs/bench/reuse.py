@@ -12,8 +12,20 @@ from ambs.runs.storage import read_config
 
 
 def reuse(cells: Sequence[Cell], folders: Sequence[Path]) -> dict[str, Path]:
-    """Links every run that is not begun to a finished one with its configuration, seed and steps, if there is one in
-    `folders` or below; by the names of the runs, where those are."""
+    """Links every run to what `reusable` finds for it, and gives that."""
+    found = reusable(cells, folders)
+    for cell in cells:
+        if cell.name in found:
+            cell.folder.parent.mkdir(parents=True, exist_ok=True)
+            # Of a link that will not do; a folder would not have been passed over.
+            cell.folder.unlink(missing_ok=True)
+            cell.folder.symlink_to(found[cell.name].resolve(), target_is_directory=True)
+    return found
+
+
+def reusable(cells: Sequence[Cell], folders: Sequence[Path]) -> dict[str, Path]:
+    """By name, for every run that is not begun a finished one with its configuration, seed and steps, if there is one
+    in `folders` or below; nothing is changed on disk."""
     there: dict[tuple[object, ...], list[Path]] = {}
     for folder in folders:
         if not folder.is_dir():
@@ -23,18 +35,12 @@ def reuse(cells: Sequence[Cell], folders: Sequence[Path]) -> dict[str, Path]:
             with contextlib.suppress(AmbsError):
                 config = read_config(summary.parent)
                 there.setdefault((config.get("env"), config.get("seed")), []).append(summary.parent)
-    taken = {}
+    found = {}
     for cell in cells:
         # A link to what is gone or too short is no run that has begun.
-        linked = cell.folder.is_symlink() and cell.summary() is None
-        if cell.folder.exists() and not linked:
+        if cell.folder.exists() and not (cell.folder.is_symlink() and cell.summary() is None):
             continue
-        for folder in there.get((cell.settings.env, cell.seed), []):
-            if cell.is_finished_in(folder):
-                cell.folder.parent.mkdir(parents=True, exist_ok=True)
-                if linked:
-                    cell.folder.unlink()
-                cell.folder.symlink_to(folder.resolve(), target_is_directory=True)
-                taken[cell.name] = folder
-                break
-    return taken
+        alike = there.get((cell.settings.env, cell.seed), [])
+        if (same := next((folder for folder in alike if cell.summary_in(folder) is not None), None)) is not None:
+            found[cell.name] = same
+    return found

@@ -94,17 +94,23 @@ class Bench:
         default = Path("runs") / f"bench-{suite.name}{'-smoke' if self.smoke else ''}"
         out = (self.out or default).absolute() if self.on == "ray" else self.out or default
         if self.dry_run:
-            self._plan(suite, _jobs(suite, out))
+            self._plan(suite, _jobs(suite, out, self.reuse, dry=True))
             return
         with alone(out):
             self._conduct(suite, out)
 
     def _suite(self) -> Suite:
         from ambs.bench import read
+        from ambs.bench.smoke import STEPS as SMOKE_STEPS
 
         suite = read(self.suite).only(self.only)
         if self.steps is not None:
             positive_integer("--steps", self.steps)
+            if suite.smoke or self.smoke:
+                raise AmbsError(
+                    f"--steps is {self.steps:,}, and every run of a smoke test has {SMOKE_STEPS}; leave --steps out, "
+                    "or run the suite without --smoke."
+                )
             entries = (
                 tuple(dataclasses.replace(entry, steps=None) for entry in each) for each in (suite.games, suite.agents)
             )
@@ -134,7 +140,7 @@ class Bench:
 
         if self.retries < 0:
             raise AmbsError(f"--retries is {self.retries}, and has to be at least 0.")
-        jobs = _jobs(suite, out, reuse=self.reuse)
+        jobs = _jobs(suite, out, self.reuse)
         place = self._place(jobs, smoke=suite.smoke)
         with display() as show:
             for job in jobs:
@@ -168,17 +174,21 @@ class Bench:
         return Here(self.jobs or max(1, len(os.sched_getaffinity(0)) // cpus), cpus, environment)
 
 
-def _jobs(suite: Suite, out: Path, reuse: Sequence[Path] = ()) -> list[Job]:
-    """All runs, with what is there of them; an error, if another run is in the place of one."""
+def _jobs(suite: Suite, out: Path, reuse: Sequence[Path], *, dry: bool = False) -> list[Job]:
+    """All runs, with what is there of them; an error, if another run is in the place of one. What can be reused is
+    linked to; not if it is dry, but then it is finished all the same."""
     from ambs.bench.cells import cells
     from ambs.bench.conduct import Job
+    from ambs.bench.reuse import reusable
     from ambs.bench.reuse import reuse as link
 
     found = cells(suite, out)
     for cell in found:
         _ = cell.settings
-    link(found, reuse)
-    jobs = [Job(cell, out / "logs" / f"{cell.name}.log", summary=cell.summary()) for cell in found]
+    elsewhere = reusable(found, reuse) if dry else link(found, reuse)
+    jobs = [Job(cell, out / "logs" / f"{cell.name}.log") for cell in found]
     for job in jobs:
+        place = elsewhere.get(job.cell.name)
+        job.summary = job.cell.summary() if place is None else job.cell.summary_in(place)
         job.state = "waiting" if job.summary is None else "finished"
     return jobs
