@@ -108,6 +108,7 @@ def test_a_mistake_is_a_sentence_with_its_place(changes, sentence, tmp_path):
     [
         ("steps: 5\nsteps: 6\n", 'mine.yaml, line 2, column 1: "steps" is there twice.'),
         ("steps: [5\n", "mine.yaml, line 2, column 1"),
+        ("? [a, b]\n: 5\n", "mine.yaml, line 1, column 3: found unhashable key."),
         ("- a\n", "it is ['a'], and has to be a suite"),
         ("steps: 5\n", 'the suite lacks "seeds"'),
         ("!!python/object:os.system {}\n", "mine.yaml, line 1, column 1"),

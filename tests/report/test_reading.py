@@ -93,6 +93,9 @@ def test_the_summary_of_an_earlier_end_does_not_count(run):
         ("config.json", "{}", '"env" is missing'),
         ("scores.jsonl", '{"step": 1}\n', "is not what a run writes"),
         ("scores.jsonl", 'half\n{"step": 1}\n', "line 1 of"),
+        ("scores.jsonl", '{"step": 1, "return": Infinity, "violations": 0}\n', "a return is infinite"),
+        ("scores.jsonl", '{"step": 1, "return": 1.0, "violations": Infinity}\n', "is not what a run writes"),
+        ("metrics.jsonl", '{"step": 1, "shield/estimate": "high"}\n', "is not what a run writes"),
         ("metrics.jsonl", "[1]\n", "each row has to have a step"),
     ],
 )

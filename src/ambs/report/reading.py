@@ -83,18 +83,21 @@ def of_folder(folder: Path) -> Run:
     try:
         episodes = Episodes(
             np.array([row["step"] for row in scores], int),
-            np.array([row["return"] for row in scores], float),
+            _returns([row["return"] for row in scores]),
             np.ones(len(scores), int),
             np.array([row["violations"] for row in scores], int),
             one_by_one=True,
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise AmbsError(f"{folder / 'scores.jsonl'} is not what a run writes ({error!r}); leave it out.") from error
     names = sorted({name for row in metrics for name in row if name.startswith(SHIELD)})
+    try:
+        shield = {name: _series([(row["step"], row[name]) for row in metrics if name in row]) for name in names}
+    except (TypeError, ValueError, OverflowError) as error:
+        raise AmbsError(f"{folder / 'metrics.jsonl'} is not what a run writes ({error!r}); leave it out.") from error
     return Run(
         str(folder), env, agent, seed, steps, steps if summary is not None else min(last, steps), config, None,
-        summary, episodes,
-        {name: _series([(row["step"], row[name]) for row in metrics if name in row]) for name in names},
+        summary, episodes, shield,
     )  # fmt: skip
 
 
@@ -109,7 +112,7 @@ def of_file(path: Path, kept: Mapping[str, Any]) -> Run:
     try:
         parts = Episodes(
             np.array(curve["step"], int),
-            np.array(curve["return"], float),
+            _returns(curve["return"]),
             np.array(curve["episodes"], int),
             np.array(curve["violations"], int),
             one_by_one=False,
@@ -119,13 +122,20 @@ def of_file(path: Path, kept: Mapping[str, Any]) -> Run:
         steps = int(parts.step[-1])
         if not len(parts.step) == len(parts.returns) == len(parts.count) == len(parts.violations):
             raise ValueError("its lists are of different lengths")
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
         raise AmbsError(f"{path} is not a kept run: its curve cannot be read ({error!r}).") from error
     command = kept.get("command")
     return Run(
         str(path), env, agent, seed, steps, steps, config if isinstance(config, dict) else None,
         command if isinstance(command, str) else None, summary, parts, shielded,
     )  # fmt: skip
+
+
+def _returns(found: Any) -> Float[np.ndarray, " ends"]:
+    returns = np.array(found, float)
+    if np.isinf(returns).any():
+        raise ValueError("a return is infinite")
+    return returns
 
 
 def _series(rows: list[tuple[Any, Any]]) -> tuple[Float[np.ndarray, " rows"], Float[np.ndarray, " rows"]]:
