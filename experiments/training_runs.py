@@ -156,8 +156,9 @@ def thinned(metrics: list[dict], prefix: str) -> dict:
     """The metrics whose names begin so, at no more than so many moments."""
     having = [row for row in metrics if any(name.startswith(prefix) for name in row)]
     kept = having[:: max(1, len(having) // BINS)]
-    names = ["step", *sorted(name for name in (kept[0] if kept else {}) if name.startswith(prefix))]
-    return {name: [round(row[name], 4) for row in kept] for name in names}
+    names = ["step", *sorted({name for row in kept for name in row if name.startswith(prefix)})]
+    # Not every row has all of them, and what was no finite number is null there.
+    return {name: [None if row.get(name) is None else round(row[name], 4) for row in kept] for name in names}
 
 
 def chosen(suite: str, only: list[str] | None) -> list[Plan]:

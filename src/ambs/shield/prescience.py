@@ -30,7 +30,8 @@ class PrescienceShield:
     not be when it is played, and the dice it sees are those of the simulator it is given.
 
     Actions are tried in the order proposed, then `actions`; when none has a safe path, the proposed one is played, for
-    there is no better.
+    there is no better. So what takes the place of a refused action is the first safe one of `actions`, and not the
+    agent's next-best: the shield is told what the agent proposes, and nothing of how it ranks the others.
 
     Where danger cannot be escaped the whole tree is searched, 18^5 steps of an Atari game. `most` bounds that: each
     action has an equal share of so many steps, and one whose share is used up counts as without a safe path. If the

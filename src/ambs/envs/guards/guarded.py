@@ -15,7 +15,8 @@ class Verdict(NamedTuple):
     """The action to play."""
     overridden: bool
     estimate: float
-    """How likely the proposed action is safe; NaN where that was not found out."""
+    """How likely safety can be kept: of classical, by the proposed action; of prescience, 1 if some action has a safe
+    path and 0 if none has. NaN where that was not found out."""
     steps: int
     """Steps of the environment that were tried for this."""
 

@@ -45,7 +45,7 @@ class Verdicts:
     overridden: Bool[np.ndarray, " N"]
     """Where a guard takes over."""
     estimate: Float32[np.ndarray, " N"]
-    """How likely the proposed action is safe; NaN where nobody knows."""
+    """How likely safety can be kept, by the proposed action or, as `Verdict` says, by any; NaN where nobody knows."""
     steps: Int64[np.ndarray, " N"]
     """Steps of the environment that were tried for that."""
     seconds: Float64[np.ndarray, " N"]

@@ -34,9 +34,12 @@ class Decisions:
     def means(self) -> dict[str, float]:
         if not self.count:
             return {}
+        known = self.count - self.lost
+        # Where nothing is known there is no mean, and 0 would say that all was unsafe.
+        estimate = {"shield/estimate": self.estimates / known} if known else {}
         return {
             "shield/override_rate": self.overrides / self.count,
-            "shield/estimate": self.estimates / max(1, self.count - self.lost),
+            **estimate,
             "shield/traces": self.traces / self.count,
         }
 

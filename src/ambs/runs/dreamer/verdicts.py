@@ -33,9 +33,11 @@ class VerdictSums:
     def means(self) -> dict[str, float]:
         if not self.count:
             return {}
+        # Where nothing is known there is no mean, and 0 would say that all was unsafe.
+        estimate = {"shield/estimate": self.estimates / self.known} if self.known else {}
         return {
             "shield/override_rate": self.overrides / self.count,
-            "shield/estimate": self.estimates / max(1, self.known),
+            **estimate,
             "shield/steps": self.steps / self.count,
         }
 
