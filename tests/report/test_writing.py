@@ -78,6 +78,18 @@ def test_a_run_without_an_episode_has_a_report_too(tmp_path):
     assert "is unfinished, at step 100 of 200" in page
 
 
+def test_a_game_with_more_seeds_weighs_more_and_that_is_said(tmp_path):
+    for game, agent, seeds in (("a", "dreamer", 3), ("b", "dreamer", 4), ("a", "lag", 3), ("b", "lag", 3)):
+        for seed in range(seeds):
+            made.folder(
+                tmp_path / f"{game}-{agent}-{seed}", made.config(game, agent, seed, 100), [(100, 1.0 + seed, 1)]
+            )
+    report = write([tmp_path], tmp_path / "report.md")
+    (note,) = [note for note in report.notes if note.startswith("Over all games")]
+    assert "dreamer has different numbers of runs (3 of a, 4 of b)" in note
+    assert note in (tmp_path / "report.md").read_text()
+
+
 def test_what_comes_from_files_is_escaped(tmp_path):
     evil = "<script>alert(1)</script>"
     for seed in range(2):

@@ -59,7 +59,11 @@ def content(
         runs=origin.runs_table(comparison, runs),
         facts=origin.facts(comparison, command),
         commands=origin.commands(runs),
-        notes=[*comparison.notes, *(f"Left out: {note}" for note in notes)],
+        notes=[
+            *comparison.notes,
+            *(results.uneven(comparison) if over else []),
+            *(f"Left out: {note}" for note in notes),
+        ],
     )
 
 

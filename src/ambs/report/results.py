@@ -70,6 +70,20 @@ def over_games(comparison: Comparison, random: Mapping[str, float]) -> list[Resu
     return found
 
 
+def uneven(comparison: Comparison) -> list[str]:
+    """A sentence for each agent of `over_games` that has more seeds of one game than of another."""
+    found = []
+    for agent in complete(comparison):
+        seeds = {game: len(comparison.groups[game, agent]) for game in comparison.games}
+        if len(set(seeds.values())) > 1:
+            said = ", ".join(f"{number} of {game}" for game, number in seeds.items())
+            found.append(
+                f"Over all games, {agent} has different numbers of runs ({said}): each run counts once, so a game with "
+                "more of them weighs more."
+            )
+    return found
+
+
 def improvements(comparison: Comparison, measure: Measure) -> dict[tuple[str, str], Estimate]:
     """The chance that a run of the first is better, for all pairs of agents that have enough seeds of every game."""
     agents = complete(comparison)
