@@ -19,9 +19,13 @@ from ambs.errors import AmbsError
 if TYPE_CHECKING:
     from ambs.runs.trainee import Settings
 
-# Of the example: a model for the shield from its first step on, and one that imagines chance as it happens.
-STEPS = 20_000
-EXAMPLE = {"pretrain": 1000, "train_ratio": 32.0, "dynamics_weight": 3.0, "representation_weight": 3.0}
+# Of the example: a model for the shield from its first step on, that learns in few gradient steps, and imagines chance
+# as it happens; and random steps that get as far as the goal.
+STEPS = 12_000
+EXAMPLE = {
+    "pretrain": 1500, "hold": 4, "batch": 8, "learning_rate": 4e-3, "dynamics_weight": 3.0,
+    "representation_weight": 0.3, "pictures_weight": 100.0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Train:
     likewise for ambs, with the environment's own if not given; for the others a formula without P and G."""
 
     steps: int | None = None
-    """How many steps to act and learn; 6000 for tabular and 100000 for the others if not given (20000 for ambs without
+    """How many steps to act and learn; 6000 for tabular and 100000 for the others if not given (12000 for ambs without
     a world, 10000000 with the preset paper of rainbow and iqn)."""
 
     test: str | None = None
