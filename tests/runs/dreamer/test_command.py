@@ -131,7 +131,7 @@ def test_mistakes_are_one_sentence_and_leave_nothing(run_ambs, tmp_path, argumen
 
 def test_options_of_dreamer_are_refused_by_tabular(run_ambs, tmp_path):
     for given in (["--batch", "4"], ["--no-tensorboard"], ["--preset", "cpu"]):
-        code, _, err = run_ambs("train", "--run", tmp_path / "run", *given)
+        code, _, err = run_ambs("train", "--agent", "tabular", "--run", tmp_path / "run", *given)
         assert code == 2
         assert "is an option of the agent dreamer, and this is tabular" in err
     assert not (tmp_path / "run").exists()
