@@ -1,7 +1,11 @@
 """A run with a shield: what it leaves, that it resumes exactly, and what cannot be."""
 
+import contextlib
 import dataclasses
 import json
+import resource
+import shutil
+import warnings
 
 import numpy as np
 import pytest
@@ -12,6 +16,7 @@ from ambs.agents.shielding import ShieldConfig
 from ambs.runs.dreamer import train
 from ambs.runs.dreamer.config import cpu_learner, with_safety
 from ambs.runs.dreamer.overrides import EVERY, FUTURES, NAME, Overrides, read_overrides
+from ambs.runs.storage import latest
 from tests.runs.dreamer.small import NO_TIME, rows, small, weights
 
 LEARNER = with_safety(
@@ -82,6 +87,46 @@ def test_overrides_that_cannot_be_read_are_a_sentence_and_no_end_of_the_run(tmp_
     with pytest.raises(AmbsError, match="is damaged"):
         read_overrides(tmp_path)
     Overrides(tmp_path, 0).save()
+
+
+@contextlib.contextmanager
+def no_file_larger_than(size):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_disk_without_room_for_overrides_is_a_warning_and_said_once(tmp_path, whole):
+    shutil.copy(whole[0] / NAME, tmp_path)
+    before, kept = (tmp_path / NAME).read_bytes(), Overrides(tmp_path, 220)
+    with no_file_larger_than(len(before) // 2):
+        with pytest.warns(UserWarning, match=r"overrides are not kept, for .*safetensors could not be written \("):
+            kept.save()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            kept.save()
+    assert [file.name for file in tmp_path.iterdir()] == [NAME]
+    assert (tmp_path / NAME).read_bytes() == before
+    (tmp_path / NAME).unlink()
+    kept.save()
+    assert (tmp_path / NAME).read_bytes() == before, "there is room again"
+
+
+def test_a_disk_that_is_full_is_a_sentence(tmp_path):
+    """With room for neither: what ends the run is its checkpoint, and the one before is intact."""
+    train(shielded(steps=110), tmp_path)
+    size = (tmp_path / NAME).stat().st_size
+    with (
+        no_file_larger_than(size),
+        pytest.warns(UserWarning, match="overrides are not kept"),
+        pytest.raises(AmbsError, match="the checkpoint of step 200 could not be written.*the one before it is intact"),
+    ):
+        train(shielded(), tmp_path)
+    assert latest(tmp_path / "checkpoints")["step"] == 110
+    assert train(shielded(), tmp_path)["steps"] == 220
 
 
 def test_a_shield_that_begins_later(tmp_path):

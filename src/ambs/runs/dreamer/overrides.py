@@ -7,6 +7,7 @@ file `overrides.safetensors` of a run folder has an array a field, a row an over
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
@@ -44,6 +45,7 @@ class Overrides:
         self._rows: deque[Row] = deque()
         self._bytes = 0
         self._last = -EVERY
+        self._warned = False
         # What cannot be read is not worth a run: it begins anew.
         with contextlib.suppress(AmbsError):
             for row in read_overrides(folder):
@@ -73,11 +75,22 @@ class Overrides:
         self._append({name: np.asarray(value) for name, value in row.items()})
 
     def save(self) -> None:
-        """To the folder, all at once."""
-        if self._rows:
-            columns = {name: np.stack([row[name] for row in self._rows]) for name in self._rows[0]}
+        """To the folder, all at once. A disk that has no room for it does not end the run, and that is said once."""
+        if not self._rows:
+            return
+        columns = {name: np.stack([row[name] for row in self._rows]) for name in self._rows[0]}
+        try:
             with replacing(self._path) as partial:
                 save_file(columns, partial)
+        # safetensors has an error of its own for what the system refuses.
+        except (OSError, SafetensorError) as error:
+            if not self._warned:
+                self._warned = True
+                warnings.warn(
+                    f"the run goes on, but its latest overrides are not kept, for {self._path} could not be written "
+                    f"({error}); the next checkpoint tries again.",
+                    stacklevel=2,
+                )
 
     def _append(self, row: Row) -> None:
         self._rows.append(row)
