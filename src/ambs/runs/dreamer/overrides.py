@@ -16,7 +16,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, Bool, PRNGKeyArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
@@ -54,10 +54,10 @@ class Overrides:
 
     def add(
         self, step: int, obs: Mapping[str, Any], learner: Learner, state: State, proposed: Array, decision: Decision,
-        *, key: PRNGKeyArray,
+        played: Bool[np.ndarray, " envs"], *, key: PRNGKeyArray,
     ) -> None:  # fmt: skip
-        """One step of all environments; kept is the first of them that was overridden, if it is time for one."""
-        overridden = np.flatnonzero(np.asarray(decision.overridden))
+        """One step of all environments; kept is the first of those `played` that was overridden, if it is time."""
+        overridden = np.flatnonzero(np.asarray(decision.overridden) & played)
         if not overridden.size or step - self._last < EVERY:
             return
         env = int(overridden[0])
