@@ -60,6 +60,10 @@ def test_a_run_of_before_there_was_such_an_option_goes_on(tmp_path):
     saved = json.loads((tmp_path / "config.json").read_text())
     assert "pretrain" not in saved
     assert "second_decay" not in saved["learner"]["world_model"]
+    manifest = max((tmp_path / "checkpoints").glob("*.json"))
+    said = json.loads(manifest.read_text())
+    del said["extra"]["step_began"]
+    manifest.write_text(json.dumps(said))
     assert train(small(steps=100), tmp_path)["steps"] == 100
 
 
