@@ -19,6 +19,7 @@ import numpy as np
 import ambs
 from ambs.envs import Conveyor
 from ambs.files import replacing, write_text
+from ambs.runs.curves import Curves
 from ambs.runs.tabular.exact import Truth
 from experiments.statistics import interval
 
