@@ -19,6 +19,7 @@ import numpy as np
 import ambs
 from ambs.envs import Conveyor
 from ambs.files import replacing, write_text
+from ambs.runs.curves import Curves
 from ambs.runs.tabular.exact import Truth
 from experiments.statistics import interval
 
@@ -70,10 +71,7 @@ def best_return(name: str) -> float | None:
 
 def last_tenth(run: dict) -> float:
     """The mean return of the episodes that ended in the last tenth of the run."""
-    curve, count = run["curve"], len(run["curve"]["step"]) // 10
-    returns, episodes = curve["return"][-count:], curve["episodes"][-count:]
-    total = sum(mean * number for mean, number in zip(returns, episodes, strict=True) if mean is not None)
-    return total / max(1, sum(episodes))
+    return Curves.of_json(run["curve"]).last_tenth() or 0.0
 
 
 def draw(runs: dict[str, list[dict]]) -> None:

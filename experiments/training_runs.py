@@ -48,13 +48,15 @@ class Plan:
 # The defaults of the command; they were chosen on data of random play and on seeds from 100 on.
 GRIDS = ("--workers", "inline")
 PIXELS = (*GRIDS, "--option", "observation=image")
-# So that there is a model for the shield from its first step on, and one that imagines chance as it happens; for all
-# agents that are compared. Chosen on seed 100.
+# Random steps that get as far as the goal, and a model for the shield from its first step on, that learns in few
+# gradient steps and imagines chance as it happens; for all that are compared. Chosen on random play and on seed 100.
 PRETRAINED = (
-    *PIXELS, "--pretrain", "1000", "--train-ratio", "32", "--dynamics-weight", "3", "--representation-weight", "3",
+    *PIXELS, "--hold", "4", "--pretrain", "1500", "--batch", "8", "--learning-rate", "0.004", "--half-after", "1000",
+    "--dynamics-weight", "3", "--representation-weight", "0.3", "--pictures-weight", "100",
 )  # fmt: skip
 # A task policy that knows nothing of safety ended up proposing what was refused, again and again (seed 100).
 SHIELDED = (*PRETRAINED, "--unsafe-ends")
+SHORT = 10_000
 CRITERIA = ("recover", "sound", "paper", "rollout", "latent")
 VALUES = ("rainbow", "iqn")
 # What each part of the shield is good for, on the conveyor from images: one option changed at a time, beside the
@@ -85,16 +87,16 @@ SUITES = {
     ],
     "atari": [Plan("seaquest", 20_000, ("--size", "tiny", "--capacity", "100000", "--workers", "inline"))],
     "shielded-conveyor": [
-        Plan("conveyor", 20_000, PRETRAINED, "conveyor-pretrained"),
+        Plan("conveyor", SHORT, PRETRAINED, "conveyor-pretrained"),
         *(
-            Plan("conveyor", 20_000, (*SHIELDED, "--criterion", criterion), f"conveyor-{criterion}", "ambs")
+            Plan("conveyor", SHORT, (*SHIELDED, "--criterion", criterion), f"conveyor-{criterion}", "ambs")
             for criterion in CRITERIA
         ),
     ],
     "ablations": [
-        Plan("conveyor", 20_000, PRETRAINED, "conveyor-pretrained"),
+        Plan("conveyor", SHORT, PRETRAINED, "conveyor-pretrained"),
         *(
-            Plan("conveyor", 20_000, (*SHIELDED, *options), f"conveyor-{name}", "ambs")
+            Plan("conveyor", SHORT, (*SHIELDED, *options), f"conveyor-{name}", "ambs")
             for name, options in [*((each, ("--criterion", each)) for each in CRITERIA), *ABLATIONS.items()]
         ),
     ],
@@ -108,7 +110,7 @@ SUITES = {
         )
     ],
     # The paper's threshold for LAG, 9.1 of cost, is never reached here; 3 binds.
-    "lag": [Plan("conveyor", 20_000, (*PRETRAINED, "--cost-threshold", "3"), "conveyor-lag", "lag")],
+    "lag": [Plan("conveyor", SHORT, (*PRETRAINED, "--cost-threshold", "3"), "conveyor-lag", "lag")],
     "values": [
         *(Plan(f"minatar-{game}", 60_000, GRIDS, "", agent) for game in ("breakout", "asterix") for agent in VALUES),
         *(Plan("conveyor", 40_000, GRIDS, "conveyor-grid", agent) for agent in VALUES),

@@ -1,13 +1,21 @@
 """What the documentation shows works: its Python runs, its commands answer, its links lead somewhere."""
 
+import dataclasses
 import os
 import re
 import shlex
 import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
+import jax.numpy as jnp
 import pytest
+
+from ambs.commands.train import Train
+from ambs.commands.train_dreamer import DreamerOptions, configuration
+from ambs.world_model.model import Weights
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -53,3 +61,38 @@ def test_paper_to_code_names_files_that_exist():
     assert named
     for name in named:
         assert (ROOT / name).exists(), name
+
+
+def table(page: str, first: str) -> list[list[str]]:
+    """The cells of the rows below the header that begins with `first`."""
+    lines = iter((ROOT / "docs" / page).read_text(encoding="utf-8").splitlines())
+    header = next(line for line in lines if line.startswith(f"| {first} |"))
+    assert set(next(lines)) <= set("|- "), header
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in takewhile(lambda line: "|" in line, lines)
+    ]
+
+
+def by_field(config: Any, prefix: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for field in dataclasses.fields(config):
+        value, name = getattr(config, field.name), prefix + field.name
+        found |= by_field(value, f"{name}.") if dataclasses.is_dataclass(value) else {name: value}
+    return found
+
+
+def test_all_that_differs_between_the_presets_is_in_the_table():
+    cpu, paper = (
+        by_field(configuration(Train("conveyor"), options))
+        for options in (DreamerOptions(), DreamerOptions(preset="paper", size="xl"))
+    )
+    differs = {f"`{name}`": (str(cpu[name]), str(paper[name])) for name in cpu if cpu[name] != paper[name]}
+    assert {name: (ours, theirs) for name, ours, theirs, _ in table("world-model.md", "field")} == differs
+
+
+def test_scales_of_losses_are_the_defaults():
+    scales = {name: float(scale) for name, _, _, scale in table("world-model.md", "loss")}
+    names = re.findall(r"`loss/(\w+)`", (ROOT / "docs" / "training.md").read_text(encoding="utf-8"))
+    assert sorted(names) == sorted(scales)
+    for name, scale in scales.items():
+        assert float(Weights().total({name: jnp.ones(())})) == pytest.approx(scale), name

@@ -47,3 +47,11 @@ def test_the_picture_has_a_panel_for_the_shield_only_if_there_is_one(run, tmp_pa
     sizes = [(tmp_path / f"{name}.png").read_bytes()[16:20] for name in ("both", "one")]
     assert int.from_bytes(sizes[0]) == 1500
     assert int.from_bytes(sizes[1]) == 1020
+
+
+def test_the_last_tenth_is_of_the_steps_and_weighs_every_episode_alike(run):
+    assert run.last_tenth() == 7.0
+    # The last of 10 parts, with 2 episodes of mean 3; the first, of as many, does not count.
+    kept = {"step": list(range(10, 110, 10)), "return": [9.0, *[None] * 8, 3.0], "episodes": [2, *[0] * 8, 2]}
+    assert Curves.of_json({**kept, "violations": [0] * 10}).last_tenth() == 3.0
+    assert run.until(450).last_tenth() is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,8 +65,9 @@ class LearnerConfig:
         if self.precision not in PRECISIONS:
             raise AmbsError(f'there is no precision "{self.precision}"; choose one of {", ".join(PRECISIONS)}.')
         for name in ("dynamics", "representation", "pictures"):
-            if not getattr(self, name) > 0:
-                raise AmbsError(f"the weight of the {name} loss is {getattr(self, name):g}, and has to be more than 0.")
+            weight = getattr(self, name)
+            if not (math.isfinite(weight) and weight > 0):
+                raise AmbsError(f"the weight of the {name} loss is {weight:g}, and has to be a number above 0.")
         if self.safety is not None and self.lagrangian is not None:
             raise AmbsError("a learner has either what AMBS learns or what LAG learns; leave safety or lagrangian out.")
 

@@ -19,24 +19,28 @@ from ambs.errors import AmbsError
 if TYPE_CHECKING:
     from ambs.runs.trainee import Settings
 
-# Of the example: a model for the shield from its first step on, and one that imagines chance as it happens.
-STEPS = 20_000
-EXAMPLE = {"pretrain": 1000, "train_ratio": 32.0, "dynamics_weight": 3.0, "representation_weight": 3.0}
+# Of the example: a model for the shield from its first step on, that learns in few gradient steps, and imagines chance
+# as it happens; and random steps that get as far as the goal.
+STEPS = 10_000
+EXAMPLE = {
+    "pretrain": 1500, "hold": 4, "batch": 8, "learning_rate": 4e-3, "half_after": 1000,
+    "dynamics_weight": 3.0, "representation_weight": 0.3, "pictures_weight": 100.0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Train:
     """Train an agent.
 
-    tabular, the default: AMBS in a conveyor world, with its shield and, to compare, without. The agent counts its own
-    model, plans a task and a backup policy on it, and asks the shield before every action. Leaves summary.json
-    (settings and numbers), metrics.json (every 100 steps) and training.png in the run folder.
+    ambs, the default: learns a world model in any environment, a task policy and a safe policy in its imagination, and
+    safety critics. Before every action it imagines what would follow; where the formula is too likely to be broken, the
+    safe policy acts instead. The same command with the same --run goes on with a run that was stopped;
+    docs/run-folder.md says what is in the folder. Without a world, an example: the conveyor from images, compared with
+    a kept run of the same agent without a shield.
 
-    ambs: learns a world model in any environment, a task policy and a safe policy in its imagination, and safety
-    critics. Before every action it imagines what would follow; where the formula is too likely to be broken, the safe
-    policy acts instead. The same command with the same --run goes on with a run that was stopped; docs/run-folder.md
-    says what is in the folder. Without a world, an example: the conveyor from images, compared with a kept run of the
-    same agent without a shield.
+    tabular: AMBS in a conveyor world, with its shield and, to compare, without. The agent counts its own model, plans a
+    task and a backup policy on it, and asks the shield before every action. Leaves summary.json (settings and numbers),
+    metrics.json (every 100 steps) and training.png in the run folder.
 
     dreamer: the same without a shield and what it needs.
 
@@ -50,7 +54,7 @@ class Train:
     """The world, by a name from `ambs envs`; conveyor if not given. For tabular conveyor, conveyor-figure1,
     conveyor-long-belt or conveyor-hard, and for the others also any Gymnasium id (my_module:MyEnv-v0)."""
 
-    agent: Literal["tabular", "dreamer", "ambs", "lag", "rainbow", "iqn"] = "tabular"
+    agent: Literal["tabular", "dreamer", "ambs", "lag", "rainbow", "iqn"] = "ambs"
     """Who learns."""
 
     formula: str | None = None
@@ -58,7 +62,7 @@ class Train:
     likewise for ambs, with the environment's own if not given; for the others a formula without P and G."""
 
     steps: int | None = None
-    """How many steps to act and learn; 6000 for tabular and 100000 for the others if not given (20000 for ambs without
+    """How many steps to act and learn; 6000 for tabular and 100000 for the others if not given (10000 for ambs without
     a world, 10000000 with the preset paper of rainbow and iqn)."""
 
     test: str | None = None

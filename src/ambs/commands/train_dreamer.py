@@ -45,6 +45,10 @@ class DreamerOptions:
     learning_rate: float | None = None
     """Of the world model; the preset's if not given."""
 
+    half_after: int | None = None
+    """Gradient steps after which the world model's learning rate is half of that, and falls on; it stays as it is if
+    not given."""
+
     actor_learning_rate: float | None = None
     """Of the policy; the preset's if not given."""
 
@@ -168,6 +172,9 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
         if rate is not None:
             optimiser = dataclasses.replace(getattr(learner, name), learning_rate=rate)
             learner = dataclasses.replace(learner, **{name: optimiser})
+    if options.half_after is not None:
+        optimiser = dataclasses.replace(learner.world_model, half_after=options.half_after)
+        learner = dataclasses.replace(learner, world_model=optimiser)
     pulls = {
         "dynamics": options.dynamics_weight,
         "representation": options.representation_weight,

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
 from ambs.commands.output import console, print_json, short
 
+if TYPE_CHECKING:
+    from ambs.runs.curves import Curves
+
 _ROWS = (
     ("episodes", "episodes"),
+    ("late_return", "return, mean of the last tenth of the steps"),
     ("final_return", "return, mean of the last 100 episodes"),
     ("best_return", "best return"),
     ("violations", "violations"),
@@ -48,12 +52,13 @@ def report(summary: dict[str, Any], folder: Path, *, quiet: bool) -> None:
     size = f"{summary['size']}, " if "size" in summary else ""
     size += f"shield {summary['shield']}, " if "shield" in summary else ""
     out.print(f"{summary['env']}, {summary['agent']}, {size}{steps:,} steps, seed {summary['seed']}", markup=False)
-    other = twin.row(steps) if compared else {}
+    other = twin.row(steps) | _late(runs["without (a kept run)"]) if compared else {}
+    told = summary | _late(runs[mine])
     table = Table("", *([mine, f"without, seed {twin.config['seed']}"] if compared else [""]))
     for key, words in _ROWS:
-        if key in summary:
+        if key in told:
             beside = [short(other[key]) if key in other else ""] if compared else []
-            table.add_row(words, short(summary[key]), *beside)
+            table.add_row(words, short(told[key]), *beside)
     out.print(table)
     if compared:
         out.print("without: a run of the same agent without the shield that was kept, so that you need not wait for it")
@@ -62,3 +67,8 @@ def report(summary: dict[str, Any], folder: Path, *, quiet: bool) -> None:
     out.print(
         f"numbers  {folder / 'summary.json'}, {folder / 'metrics.jsonl'}, {folder / 'scores.jsonl'}", markup=False
     )
+
+
+def _late(curves: Curves) -> dict[str, float]:
+    mean = curves.last_tenth()
+    return {} if mean is None else {"late_return": mean}

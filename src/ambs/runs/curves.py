@@ -61,6 +61,11 @@ class Curves:
         step, episodes, violations = (np.array(kept[name], int) for name in ("step", "episodes", "violations"))
         return cls(step, np.array(kept["return"], float), episodes, violations)
 
+    def last_tenth(self) -> float | None:
+        """The mean return of the episodes that ended in the last tenth of the run; None if there are none."""
+        late = (self.step > 0.9 * self.step[-1]) & (self.episodes > 0)
+        return float(np.average(self.returns[late], weights=self.episodes[late])) if late.any() else None
+
     def until(self, step: int) -> Curves:
         """What of it was over by then; overrides are left out."""
         there = self.step <= step

@@ -108,6 +108,19 @@ class Brief(Conveyor):
         return observation, reward, terminated, True, info
 
 
+class Uneven(Conveyor):
+    """A conveyor whose episodes are 5 to 8 steps long, so that environments side by side get out of phase."""
+
+    def reset(self, *, seed=None, options=None):
+        found = super().reset(seed=seed, options=options)
+        self._until = int(self.np_random.integers(5, 9))
+        return found
+
+    def step(self, action):
+        observation, reward, terminated, truncated, info = super().step(action)
+        return observation, reward, terminated, truncated or self._time >= self._until, info
+
+
 def enter(patch: Any, name: str, world: type[Conveyor]) -> None:
     """Puts an environment of a test into the catalogue for as long as the patch lasts."""
     spec = dataclasses.replace(

@@ -74,6 +74,7 @@ def saved(**changes):
     assert (learner.pop("dynamics"), learner.pop("representation")) == (0.5, 0.1)
     assert (learner.pop("lagrangian"), learner.pop("steps_ahead")) == (None, 1)
     assert [learner[name].pop("second_decay") for name in ("world_model", "actor", "critic")] == [0.999] * 3
+    assert [learner[name].pop("half_after") for name in ("world_model", "actor", "critic")] == [None] * 3
     return values
 
 
@@ -99,6 +100,9 @@ def test_stopped_by_sigterm(run_ambs, tmp_path):
         (["--train-ratio", "0"], ["train_ratio is 0"]),
         (["--learning-rate", "-1"], ["the learning rate of the world model is -1"]),
         (["--actor-learning-rate", "nan"], ["the learning rate of the actor is nan"]),
+        (["--dynamics-weight", "inf"], ["the weight of the dynamics loss is inf, and has to be a number above 0"]),
+        (["--representation-weight", "nan"], ["the weight of the representation loss is nan"]),
+        (["--pictures-weight", "0"], ["the weight of the pictures loss is 0"]),
         (["--entropy", "-1"], ["entropy is -1"]),
         (["--discount", "1"], ["discount is 1"]),
         (["--horizon", "0"], ["horizon is 0"]),
@@ -131,7 +135,7 @@ def test_mistakes_are_one_sentence_and_leave_nothing(run_ambs, tmp_path, argumen
 
 def test_options_of_dreamer_are_refused_by_tabular(run_ambs, tmp_path):
     for given in (["--batch", "4"], ["--no-tensorboard"], ["--preset", "cpu"]):
-        code, _, err = run_ambs("train", "--run", tmp_path / "run", *given)
+        code, _, err = run_ambs("train", "--agent", "tabular", "--run", tmp_path / "run", *given)
         assert code == 2
         assert "is an option of the agent dreamer, and this is tabular" in err
     assert not (tmp_path / "run").exists()

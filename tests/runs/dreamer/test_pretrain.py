@@ -60,4 +60,30 @@ def test_a_run_of_before_there_was_such_an_option_goes_on(tmp_path):
     saved = json.loads((tmp_path / "config.json").read_text())
     assert "pretrain" not in saved
     assert "second_decay" not in saved["learner"]["world_model"]
+    manifest = max((tmp_path / "checkpoints").glob("*.json"))
+    said = json.loads(manifest.read_text())
+    del said["extra"]["step_began"]
+    manifest.write_text(json.dumps(said))
     assert train(small(steps=100), tmp_path)["steps"] == 100
+
+
+def test_a_kill_after_the_resume_of_such_an_interruption(tmp_path):
+    """The checkpoint of step 64 is of before its row: a row that was written since then comes again, and once."""
+    config = small(steps=120, pretrain=7, checkpoint_every=200)
+
+    def third(status):
+        if status.doing == "pretraining" and status.updates == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def killed(status):
+        if status.steps == 100:
+            raise RuntimeError("killed")
+
+    train(config, tmp_path / "whole")
+    with pytest.raises(Interrupted, match="interrupted at step 64"):
+        train(config, tmp_path / "parts", third)
+    with pytest.raises(RuntimeError, match="killed"):
+        train(config, tmp_path / "parts", killed)
+    assert [(row["step"], row["updates"]) for row in rows(tmp_path / "parts", "metrics")] == [(64, 7)]
+    train(config, tmp_path / "parts")
+    assert rows(tmp_path / "parts", "metrics") == rows(tmp_path / "whole", "metrics")

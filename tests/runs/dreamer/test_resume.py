@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import signal
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from ambs import AmbsError
 from ambs.replay import Ring
 from ambs.runs.dreamer import Interrupted, train
 from ambs.runs.storage import latest, read_config
-from tests.runs.dreamer.small import NO_TIME, Brief, Fickle, enter, rows, small, weights
+from tests.runs.dreamer.small import NO_TIME, Brief, Fickle, Uneven, enter, rows, small, weights
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,10 @@ def test_a_whole_run(whole):
     assert json.loads((path / "summary.json").read_text()) == summary
     assert [row["step"] for row in rows(path, "metrics")] == [64, 128, 192, 256, 320, 384, 448, 512, 576, 600]
     last = rows(path, "metrics")[-1]
-    assert {"loss/reward", "loss/cost", "task/actor_loss", "return", "violations"} <= last.keys()
+    assert {"task/actor_loss", "return", "violations"} <= last.keys()
+    # As docs/training.md names them.
+    losses = ("observation", "reward", "continue", "cost", "safety", "dynamics", "representation", "ahead")
+    assert {name for name in last if name.startswith("loss/")} == {f"loss/{name}" for name in losses}
     scores = rows(path, "scores")
     assert [(row["step"], row["length"]) for row in scores] == [(step, 100) for step in (200, 200, 400, 400, 600, 600)]
     assert summary["violations"] == sum(row["violations"] for row in scores) > 0
@@ -81,6 +85,26 @@ def test_after_a_signal(tmp_path, whole, number):
     assert latest(tmp_path / "checkpoints")["step"] == stop.value.step
     assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == before
     assert_same_run(tmp_path, train(small(), tmp_path), whole)
+
+
+def test_after_a_signal_in_a_step_that_one_environment_sits_out(tmp_path, monkeypatch):
+    """It begins an episode instead: the row of step 7 n is of the step before, and not due again."""
+    enter(monkeypatch, "uneven", Uneven)
+    # An update for every step, so that the signal leaves some to do.
+    config, seen = small(env="uneven", steps=150, train_ratio=16.0, log_every=7, checkpoint_every=1000), [0]
+    summary = train(config, tmp_path / "whole", lambda status: seen.append(status.steps))
+    told = next(n for n, (one, next_) in enumerate(pairwise(seen)) if one > 80 and one % 7 == 0 and next_ == one + 1)
+    count = iter(range(1, len(seen)))
+
+    def stop(status):
+        if next(count) == told:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(Interrupted, match=f"interrupted at step {seen[told] + 1}"):
+        train(config, tmp_path / "parts", stop)
+    counters = latest(tmp_path / "parts" / "checkpoints")["extra"]["counters"]
+    assert counters["updates"] < counters["steps"] - config.prefill, "some are left to do"
+    assert_same_run(tmp_path / "parts", train(config, tmp_path / "parts"), (tmp_path / "whole", summary))
 
 
 def test_from_the_checkpoint_before_a_damaged_one(tmp_path, monkeypatch):

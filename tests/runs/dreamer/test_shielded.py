@@ -1,7 +1,11 @@
 """A run with a shield: what it leaves, that it resumes exactly, and what cannot be."""
 
+import contextlib
 import dataclasses
 import json
+import resource
+import shutil
+import warnings
 
 import numpy as np
 import pytest
@@ -11,8 +15,11 @@ from ambs import AmbsError
 from ambs.agents.shielding import ShieldConfig
 from ambs.runs.dreamer import train
 from ambs.runs.dreamer.config import cpu_learner, with_safety
+from ambs.runs.dreamer.decisions import Decisions
 from ambs.runs.dreamer.overrides import EVERY, FUTURES, NAME, Overrides, read_overrides
-from tests.runs.dreamer.small import NO_TIME, rows, small, weights
+from ambs.runs.storage import latest
+from ambs.types import Decision
+from tests.runs.dreamer.small import NO_TIME, Brief, enter, rows, small, weights
 
 LEARNER = with_safety(
     dataclasses.replace(cpu_learner("debug"), behaviour=dataclasses.replace(cpu_learner().behaviour, horizon=5)), 8
@@ -82,6 +89,78 @@ def test_overrides_that_cannot_be_read_are_a_sentence_and_no_end_of_the_run(tmp_
     with pytest.raises(AmbsError, match="is damaged"):
         read_overrides(tmp_path)
     Overrides(tmp_path, 0).save()
+
+
+def test_a_decision_that_is_not_played_counts_for_nothing(tmp_path, monkeypatch):
+    """In episodes of one step every other one is not. All overrides are kept, and a row is as long as the run."""
+    enter(monkeypatch, "brief", Brief)
+    add, overridden = Overrides.add, []
+
+    def watched(overrides, *given, key):
+        (decision,) = (each for each in given if isinstance(each, Decision))
+        overridden.append(np.asarray(decision.overridden))
+        add(overrides, *given, key=key)
+
+    monkeypatch.setattr(Overrides, "add", watched)
+    monkeypatch.setattr("ambs.runs.dreamer.overrides.EVERY", 0)
+    summary = train(shielded(env="brief", steps=120, log_every=1000), tmp_path)
+    # When the random steps are over, so are the episodes.
+    ended, played = np.stack(overridden[::2]), np.stack(overridden[1::2])
+    assert ended.any(), "some of those that are not played would have been overridden"
+    extra = latest(tmp_path / "checkpoints")["extra"]
+    counters, decisions = extra["counters"], extra["decisions"]
+    assert counters["shielded"] == decisions["count"] == played.size == 120 - 64
+    assert counters["overrides"] == decisions["overrides"] == played.sum()
+    assert summary["override_rate"] == played.mean()
+    assert len(read_overrides(tmp_path)) == played.any(axis=1).sum()
+
+
+def test_sums_of_decisions_by_hand():
+    estimate, traces = np.array([0.5, 0.25, np.nan]), np.array([16, 32, 64])
+    three = Decision(np.zeros((3, 5)), np.array([True, True, False]), estimate, np.zeros(3), np.ones(3), traces)
+    decisions = Decisions()
+    decisions.add(three, np.array([True, False, True]))
+    assert decisions == Decisions(count=2, overrides=1, traces=80, estimates=0.5, lost=1)
+
+
+@contextlib.contextmanager
+def no_file_larger_than(size):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_disk_without_room_for_overrides_is_a_warning_and_said_once(tmp_path, whole):
+    shutil.copy(whole[0] / NAME, tmp_path)
+    before, kept = (tmp_path / NAME).read_bytes(), Overrides(tmp_path, 220)
+    with no_file_larger_than(len(before) // 2):
+        with pytest.warns(UserWarning, match=r"overrides are not kept, for .*safetensors could not be written \("):
+            kept.save()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            kept.save()
+    assert [file.name for file in tmp_path.iterdir()] == [NAME]
+    assert (tmp_path / NAME).read_bytes() == before
+    (tmp_path / NAME).unlink()
+    kept.save()
+    assert (tmp_path / NAME).read_bytes() == before, "there is room again"
+
+
+def test_a_disk_that_is_full_is_a_sentence(tmp_path):
+    """With room for neither: what ends the run is its checkpoint, and the one before is intact."""
+    train(shielded(steps=110), tmp_path)
+    size = (tmp_path / NAME).stat().st_size
+    with (
+        no_file_larger_than(size),
+        pytest.warns(UserWarning, match="overrides are not kept"),
+        pytest.raises(AmbsError, match="the checkpoint of step 200 could not be written.*the one before it is intact"),
+    ):
+        train(shielded(), tmp_path)
+    assert latest(tmp_path / "checkpoints")["step"] == 110
+    assert train(shielded(), tmp_path)["steps"] == 220
 
 
 def test_a_shield_that_begins_later(tmp_path):

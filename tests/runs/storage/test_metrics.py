@@ -58,6 +58,19 @@ def test_a_resumed_run_drops_what_came_after_its_checkpoint(tmp_path, rest):
     assert sorted(os.listdir(tmp_path)) == ["metrics.jsonl", "scores.jsonl"]
 
 
+@pytest.mark.parametrize(
+    ("updates", "kept"), [(2, [(10, 9), (20, 0), (20, 2)]), (5, [(10, 9), (20, 0), (20, 2), (20, 5)])]
+)
+def test_rows_of_the_step_of_a_checkpoint_that_came_after_it(tmp_path, updates, kept):
+    with MetricsLog(tmp_path) as log:
+        for step, made in ((10, 9), (20, 0), (20, 2), (20, 5), (30, 5)):
+            log.metrics(step, {"updates": made})
+        log.score(20, episode_return=1.0, length=1, violations=0)
+    with MetricsLog(tmp_path, 20, updates=updates):
+        assert [(row["step"], row["updates"]) for row in rows(tmp_path / "metrics.jsonl")] == kept
+    assert len(rows(tmp_path / "scores.jsonl")) == 1, "an episode ends before the updates of its step"
+
+
 def test_a_run_killed_before_its_first_checkpoint_starts_anew(tmp_path):
     with MetricsLog(tmp_path) as log:
         log.metrics(10, {"loss": 1})

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from jaxtyping import Bool
 
 from ambs.types import Decision
 
@@ -21,13 +22,13 @@ class Decisions:
     lost: int = 0
     """Decisions without an estimate, because the model predicted no number: the shield overrides then."""
 
-    def add(self, decision: Decision) -> None:
-        """The decisions of one step, a row an environment."""
-        estimate = np.asarray(decision.estimate)
+    def add(self, decision: Decision, played: Bool[np.ndarray, " envs"]) -> None:
+        """The decisions of one step, a row an environment; those that are not `played` count for nothing."""
+        estimate = np.asarray(decision.estimate)[played]
         known = np.isfinite(estimate)
         self.count += estimate.size
-        self.overrides += int(np.asarray(decision.overridden).sum())
-        self.traces += int(np.asarray(decision.traces).sum())
+        self.overrides += int(np.asarray(decision.overridden)[played].sum())
+        self.traces += int(np.asarray(decision.traces)[played].sum())
         self.estimates += float(estimate[known].sum())
         self.lost += int((~known).sum())
 

@@ -7,6 +7,7 @@ file `overrides.safetensors` of a run folder has an array a field, a row an over
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, Bool, PRNGKeyArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
@@ -44,6 +45,7 @@ class Overrides:
         self._rows: deque[Row] = deque()
         self._bytes = 0
         self._last = -EVERY
+        self._warned = False
         # What cannot be read is not worth a run: it begins anew.
         with contextlib.suppress(AmbsError):
             for row in read_overrides(folder):
@@ -52,10 +54,10 @@ class Overrides:
 
     def add(
         self, step: int, obs: Mapping[str, Any], learner: Learner, state: State, proposed: Array, decision: Decision,
-        *, key: PRNGKeyArray,
+        played: Bool[np.ndarray, " envs"], *, key: PRNGKeyArray,
     ) -> None:  # fmt: skip
-        """One step of all environments; kept is the first of them that was overridden, if it is time for one."""
-        overridden = np.flatnonzero(np.asarray(decision.overridden))
+        """One step of all environments; kept is the first of those `played` that was overridden, if it is time."""
+        overridden = np.flatnonzero(np.asarray(decision.overridden) & played)
         if not overridden.size or step - self._last < EVERY:
             return
         env = int(overridden[0])
@@ -73,11 +75,22 @@ class Overrides:
         self._append({name: np.asarray(value) for name, value in row.items()})
 
     def save(self) -> None:
-        """To the folder, all at once."""
-        if self._rows:
-            columns = {name: np.stack([row[name] for row in self._rows]) for name in self._rows[0]}
+        """To the folder, all at once. A disk that has no room for it does not end the run, and that is said once."""
+        if not self._rows:
+            return
+        columns = {name: np.stack([row[name] for row in self._rows]) for name in self._rows[0]}
+        try:
             with replacing(self._path) as partial:
                 save_file(columns, partial)
+        # safetensors has an error of its own for what the system refuses.
+        except (OSError, SafetensorError) as error:
+            if not self._warned:
+                self._warned = True
+                warnings.warn(
+                    f"the run goes on, but its latest overrides are not kept, for {self._path} could not be written "
+                    f"({error}); the next checkpoint tries again.",
+                    stacklevel=2,
+                )
 
     def _append(self, row: Row) -> None:
         self._rows.append(row)

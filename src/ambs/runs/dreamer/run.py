@@ -60,6 +60,7 @@ class Run:
             vec.reset(), np.zeros((config.envs, self.codec.size), np.float32), self.trainee.nothing_yet()
         )
         self.checkpoint_step: int | None = None
+        self._step_began = 0
         self._saved_at: tuple[int, int] | None = None
         self.ring = Ring.open(
             folder.replay, self.trainee.layout(), config.capacity, config.envs,
@@ -84,19 +85,19 @@ class Run:
         self._clock, self._row_began = (time.monotonic(), time.process_time()), (time.monotonic(), counters.steps)
         if counters.updates < self._due_updates():
             # A signal came between the updates of a step.
-            self._finish_step(counters.steps - config.envs, progress, interruption)
+            self._finish_step(progress, interruption)
         while counters.steps < config.steps:
-            before = counters.steps
+            self._step_began = counters.steps
             self._step()
-            self._finish_step(before, progress, interruption)
+            self._finish_step(progress, interruption)
         if self._row_began[1] < counters.steps:
             # The sums are kept: a run that is given more steps goes on with its row.
             self._report(self._row_began)
         self.save()
 
-    def _finish_step(self, before: int, progress: Progress, interruption: Interruption) -> None:
+    def _finish_step(self, progress: Progress, interruption: Interruption) -> None:
         """What follows a step: updates, a row of metrics, a checkpoint; or after a signal a checkpoint and an end."""
-        config, counters = self.config, self.counters
+        config, counters, before = self.config, self.counters, self._step_began
         self._learn_what_is_due(progress, interruption)
         now = time.monotonic(), time.process_time()
         counters.wall_seconds += now[0] - self._clock[0]
@@ -128,6 +129,7 @@ class Run:
         self.trainee.save()
         extra = {
             "counters": self.counters.as_json(),
+            "step_began": self._step_began,
             "episodes_under_way": {"numbers": self.vec.episodes, **self.scorer.as_json()},
             "replay": self.ring.written,
             "rng": self.rng.bit_generator.state,
@@ -159,6 +161,8 @@ class Run:
         self.trainee.go_back(tree, extra)
         self.key = tree["key"]
         self.counters = Counters(**extra["counters"])
+        # Not the environments' number less, where some of them began an episode; older checkpoints do not have it.
+        self._step_began = extra.get("step_began", max(0, self.counters.steps - self.config.envs))
         self.rng.bit_generator.state = extra["rng"]
         self.verdicts = VerdictSums(**extra.get("verdicts", {}))
         self.tally = None if extra["tally"] is None else Tally.from_json(extra["tally"])

@@ -131,13 +131,15 @@ class DreamerTrainee(Trainee):
             )
             if self.backup is not None:
                 position.memory, decision = self.backup(position.memory, decision, position.batch.obs)
-            self.decisions.add(decision)
+            # Where an episode is over, the next step begins another, whatever the action.
+            played = ~position.batch.is_last
+            self.decisions.add(decision, played)
             self.overrides.add(
                 counters.steps, as_parts(position.batch.obs), self.learner, position.memory.state, proposed,
-                decision, key=besides,
+                decision, played, key=besides,
             )  # fmt: skip
-            counters.shielded += config.envs
-            counters.overrides += int(np.asarray(decision.overridden).sum())
+            counters.shielded += int(played.sum())
+            counters.overrides += int(np.asarray(decision.overridden)[played].sum())
         position.action = np.asarray(position.memory.action)
 
     def played(self, position: Position) -> None:

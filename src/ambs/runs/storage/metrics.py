@@ -25,7 +25,7 @@ class MetricsLog:
     Args:
         folder: The run's.
         step: Of the checkpoint that the run goes on from, 0 for none; later rows are dropped.
-        updates: Gradient steps at that checkpoint: before the first step, rows differ by these alone.
+        updates: Gradient steps at that checkpoint: rows of its own step that have more of them are dropped too.
         tensorboard: Whether to write event files too, in the folder `tensorboard`.
     """
 
@@ -80,8 +80,8 @@ class MetricsLog:
 
 
 def truncate_after(path: Path, step: int, updates: int = 0) -> None:
-    """Drops rows later than `step`, or than `updates` where that is 0, and what is no row: all that a kill in the
-    middle of a line leaves."""
+    """Drops rows later than `step`, those of `step` that are later than `updates`, and what is no row: all that a kill
+    in the middle of a line leaves."""
     if not path.exists():
         return
     with replacing(path) as partial, path.open("rb") as rows, partial.open("wb") as kept:
@@ -91,7 +91,8 @@ def truncate_after(path: Path, step: int, updates: int = 0) -> None:
 def _is_row_until(line: bytes, step: int, updates: int) -> bool:
     try:
         row = json.loads(line)
-        early = row["step"] <= step and (row["step"] > 0 or row.get("updates", 0) <= updates)
+        # A signal between the updates of a step leaves a checkpoint that the row of that very step comes after.
+        early = row["step"] < step or (row["step"] == step and row.get("updates", 0) <= updates)
         return line.endswith(b"\n") and early
     except (ValueError, LookupError, TypeError):
         return False
