@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 # Of the example: a model for the shield from its first step on, that learns in few gradient steps, and imagines chance
 # as it happens; and random steps that get as far as the goal.
-STEPS = 10_000
+STEPS = 12_000
 EXAMPLE = {
-    "pretrain": 1500, "hold": 4, "batch": 8, "learning_rate": 4e-3, "half_after": 1000,
-    "dynamics_weight": 3.0, "representation_weight": 0.3, "pictures_weight": 100.0,
+    "pretrain": 1500, "hold": 4, "batch": 8, "learning_rate": 4e-3, "dynamics_weight": 3.0,
+    "representation_weight": 0.3, "pictures_weight": 100.0,
 }  # fmt: skip
 
 
@@ -62,7 +62,7 @@ class Train:
     likewise for ambs, with the environment's own if not given; for the others a formula without P and G."""
 
     steps: int | None = None
-    """How many steps to act and learn; 6000 for tabular and 100000 for the others if not given (10000 for ambs without
+    """How many steps to act and learn; 6000 for tabular and 100000 for the others if not given (12000 for ambs without
     a world, 10000000 with the preset paper of rainbow and iqn)."""
 
     test: str | None = None
