@@ -25,9 +25,9 @@ def test_the_example_has_its_twin():
 
 def test_other_runs_have_none():
     twin = Twin.kept()
-    assert not twin.is_of(example(env="conveyor"), 20_000)
+    assert not twin.is_of(example(env="conveyor"), twin.config["steps"])
     assert not twin.is_of(example(), twin.config["steps"] + 1)
-    assert twin.is_of(example(seed=7), 20_000)
+    assert twin.is_of(example(seed=7), twin.config["steps"])
 
 
 def test_its_numbers_are_those_of_its_curve():
