@@ -51,8 +51,8 @@ PIXELS = (*GRIDS, "--option", "observation=image")
 # Random steps that get as far as the goal, and a model for the shield from its first step on, that learns in few
 # gradient steps and imagines chance as it happens; for all that are compared. Chosen on random play and on seed 100.
 PRETRAINED = (
-    *PIXELS, "--hold", "4", "--pretrain", "1500", "--batch", "8", "--learning-rate", "0.004", "--dynamics-weight", "3",
-    "--representation-weight", "0.3", "--pictures-weight", "100",
+    *PIXELS, "--hold", "4", "--pretrain", "1500", "--batch", "8", "--learning-rate", "0.004", "--clip", "300",
+    "--second-decay", "0.99", "--dynamics-weight", "3", "--representation-weight", "0.3", "--pictures-weight", "100",
 )  # fmt: skip
 # A task policy that knows nothing of safety ended up proposing what was refused, again and again (seed 100).
 SHIELDED = (*PRETRAINED, "--unsafe-ends")

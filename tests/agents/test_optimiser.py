@@ -27,6 +27,15 @@ def test_steps_are_as_long_as_the_rate_says(half_after):
     np.testing.assert_allclose(lengths, np.repeat(np.array(expected)[:, None], 2, axis=1), rtol=1e-4)
 
 
-def test_less_than_a_step_is_refused():
-    with pytest.raises(AmbsError, match="half_after is 0"):
-        OptimiserConfig(0.1, 1e-8, 1.0, half_after=0)
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"half_after": 0}, "half_after is 0"),
+        ({"clip": 0.0}, "norm of a gradient is 0"),
+        ({"clip": float("nan")}, "norm of a gradient is nan"),
+        ({"second_decay": 1.0}, "second_decay is 1"),
+    ],
+)
+def test_what_cannot_be_is_refused(wrong, words):
+    with pytest.raises(AmbsError, match=words):
+        OptimiserConfig(**{"learning_rate": 0.1, "epsilon": 1e-8, "clip": 1.0, **wrong})

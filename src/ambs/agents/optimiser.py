@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float
 
-from ambs.errors import positive_integer
+from ambs.errors import AmbsError, positive_integer
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,10 @@ class OptimiserConfig:
     that nobody has to know how long a run will be. It stays as it is, if not given."""
 
     def __post_init__(self) -> None:
+        if not self.clip > 0:
+            raise AmbsError(f"the largest norm of a gradient is {self.clip:g}, and has to be more than 0.")
+        if not 0 <= self.second_decay < 1:
+            raise AmbsError(f"second_decay is {self.second_decay:g}, and has to be at least 0 and less than 1.")
         if self.half_after is not None:
             positive_integer("half_after", self.half_after)
 

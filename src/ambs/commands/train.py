@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 # as it happens; and random steps that get as far as the goal.
 STEPS = 12_000
 EXAMPLE = {
-    "pretrain": 1500, "hold": 4, "batch": 8, "learning_rate": 4e-3, "dynamics_weight": 3.0,
-    "representation_weight": 0.3, "pictures_weight": 100.0,
+    "pretrain": 1500, "hold": 4, "batch": 8, "learning_rate": 4e-3, "clip": 300.0, "second_decay": 0.99,
+    "dynamics_weight": 3.0, "representation_weight": 0.3, "pictures_weight": 100.0,
 }  # fmt: skip
 
 

@@ -49,6 +49,12 @@ class DreamerOptions:
     """Gradient steps after which the world model's learning rate is half of that, and falls on; it stays as it is if
     not given."""
 
+    clip: float | None = None
+    """The largest norm of the world model's gradient; 1000 if not given."""
+
+    second_decay: float | None = None
+    """How long its optimiser remembers the squares of gradients, Adam's second beta; 0.999 if not given."""
+
     actor_learning_rate: float | None = None
     """Of the policy; the preset's if not given."""
 
@@ -164,17 +170,13 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
 
     size = options.size or "nano"
     learner = LearnerConfig(size=size) if options.preset == "paper" else cpu_learner(size)
-    for name, rate in (
-        ("world_model", options.learning_rate),
-        ("actor", options.actor_learning_rate),
-        ("critic", options.critic_learning_rate),
+    for name, changes in (
+        ("world_model", given(options, "learning_rate", "half_after", "clip", "second_decay")),
+        ("actor", _rate(options.actor_learning_rate)),
+        ("critic", _rate(options.critic_learning_rate)),
     ):
-        if rate is not None:
-            optimiser = dataclasses.replace(getattr(learner, name), learning_rate=rate)
-            learner = dataclasses.replace(learner, **{name: optimiser})
-    if options.half_after is not None:
-        optimiser = dataclasses.replace(learner.world_model, half_after=options.half_after)
-        learner = dataclasses.replace(learner, world_model=optimiser)
+        optimiser = dataclasses.replace(getattr(learner, name), **changes)
+        learner = dataclasses.replace(learner, **{name: optimiser})
     pulls = {
         "dynamics": options.dynamics_weight,
         "representation": options.representation_weight,
@@ -194,6 +196,10 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
         env=command.world, env_options=env_options(options.option), seed=command.seed,
         workers=workers(options.workers), learner=learner, start=_start(options), **own, **flat,
     )  # fmt: skip
+
+
+def _rate(rate: float | None) -> dict[str, Any]:
+    return {} if rate is None else {"learning_rate": rate}
 
 
 def _start(options: DreamerOptions) -> StartConfig | None:
