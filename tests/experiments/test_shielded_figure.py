@@ -11,13 +11,14 @@ BARE, SHIELDED = Plan("pond", 8, name="pond-pixels"), Plan("pond", 8, name="pond
 
 
 def run(violations, returns, rate=None):
-    curve = {"step": list(range(1, 21)), "return": returns, "episodes": [1] * 20, "violations": violations}
+    ended = [int(mean is not None) for mean in returns]
+    curve = {"step": list(range(1, 21)), "return": returns, "episodes": ended, "violations": violations}
     return {"curve": curve, "summary": {} if rate is None else {"override_rate": rate}}
 
 
 def test_the_last_quarter_and_the_last_tenth_are_the_last():
     found = measures(run([1] * 15 + [3] * 5, [0.0] * 18 + [4.0, None], 0.25))
-    assert found == {"violations": 30, "last_quarter": 15, "return": 2.0, "override_rate": 0.25}
+    assert found == {"violations": 30, "last_quarter": 15, "return": 4.0, "override_rate": 0.25}
 
 
 def test_a_summary_sets_seeds_against_the_agent_without_a_shield():
