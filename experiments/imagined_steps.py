@@ -23,10 +23,10 @@ import numpy as np
 
 import ambs
 from ambs.envs import Conveyor
+from ambs.envs.observations import observer
 from ambs.shield.imagine import imagine
 from ambs.world_model.model import WorldModel
 from ambs.world_model.parts import as_parts
-from ambs.world_model.rssm import without_gradient
 
 AHEAD, TRACES = 30, 64
 
@@ -34,26 +34,18 @@ AHEAD, TRACES = 30, 64
 @eqx.filter_jit
 def walks(model: WorldModel, policy: Any, state: Any, cells: dict[str, jax.Array], key: jax.Array) -> Any:
     """The cells and actions of imagined walks from one state, a row a walk."""
-    start = jax.tree.map(lambda each: each[0], without_gradient(state))
+    start = jax.tree.map(lambda each: each[0], state)
 
     def walk(key: jax.Array) -> tuple[jax.Array, jax.Array]:
         rolled = imagine(model, policy, start, AHEAD, key=key)
-        features = jax.vmap(dense)(rolled.states)
-        each = jax.vmap(lambda seen: model.decoder.loss(features, jax.tree.map(_for_all(AHEAD), seen)))(cells)
+        each = jax.vmap(lambda seen: model.decoder.loss(rolled.states.features, jax.tree.map(for_all, seen)))(cells)
         return jnp.argmin(each, axis=0), jnp.argmax(rolled.actions, axis=-1)
 
     return jax.vmap(walk)(jax.random.split(key, TRACES))
 
 
-def dense(state: Any) -> jax.Array:
-    """The features with z written out, as the decoder takes them."""
-    if not hasattr(state, "index"):
-        return state.features
-    return jnp.concatenate([state.h, jax.nn.one_hot(state.index, state.classes).reshape(-1)])
-
-
-def _for_all(count: int) -> Any:
-    return lambda each: jnp.broadcast_to(each, (count, *each.shape))
+def for_all(seen: jax.Array) -> jax.Array:
+    return jnp.broadcast_to(seen, (AHEAD, *seen.shape))
 
 
 def moves(run: Path, policy: str, steps: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -62,11 +54,12 @@ def moves(run: Path, policy: str, steps: int, seed: int) -> tuple[np.ndarray, np
     env = agent.make_env()
     world = env.unwrapped
     if not isinstance(world, Conveyor):
-        raise SystemExit(f"{run} was trained in {agent.saved.config.env}, and only conveyor worlds have a kernel here.")
+        raise SystemExit(f"{run} was trained in {agent.config.env}, and only conveyor worlds have a kernel here.")
     learner = agent.saved.learner
     actor = learner.task.actor if policy == "task" else learner.safety.policy.actor
     count = world.layout.states
-    cells = learner.model.prepare(as_parts(np.stack([world._observe(cell) for cell in range(count)])))
+    look = observer(world.layout, agent.config.env_options.get("observation", "onehot"))
+    cells = learner.model.prepare(as_parts(np.stack([look(cell) for cell in range(count)])))
     imagined = np.zeros((count, 5, count))
     observation, info = env.reset(seed=seed)
     state, first, key = None, True, jax.random.key(seed)
@@ -81,8 +74,7 @@ def moves(run: Path, policy: str, steps: int, seed: int) -> tuple[np.ndarray, np
         first = terminated or truncated
         if first:
             observation, info = env.reset()
-    kernel = world.mdp().kernel
-    return imagined, np.asarray(kernel.todense() if hasattr(kernel, "todense") else kernel).reshape(count, 5, count)
+    return imagined, world.mdp().kernel.toarray().reshape(count, 5, count)
 
 
 def main() -> None:

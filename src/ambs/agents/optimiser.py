@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float
 
-from ambs.errors import AmbsError, positive_integer
+from ambs.errors import AmbsError
 
 
 @dataclass(frozen=True)
@@ -23,26 +23,15 @@ class OptimiserConfig:
     """The largest norm of a gradient."""
     second_decay: float = 0.999
     """β₂ of Adam, how long the squares of gradients are remembered."""
-    half_after: int | None = None
-    """Gradient steps after which the learning rate is half of what it was; it falls with the root of their number, so
-    that nobody has to know how long a run will be. It stays as it is, if not given."""
 
     def __post_init__(self) -> None:
         if not self.clip > 0:
             raise AmbsError(f"the largest norm of a gradient is {self.clip:g}, and has to be more than 0.")
         if not 0 <= self.second_decay < 1:
             raise AmbsError(f"second_decay is {self.second_decay:g}, and has to be at least 0 and less than 1.")
-        if self.half_after is not None:
-            positive_integer("half_after", self.half_after)
-
-    def rate(self, count: Any) -> Any:
-        """The learning rate after `count` steps: η / √(1 + 3 count / half_after)."""
-        assert self.half_after is not None
-        return self.learning_rate / jnp.sqrt(1 + 3 * count / self.half_after)
 
     def make(self) -> optax.GradientTransformation:
-        rate = self.learning_rate if self.half_after is None else self.rate
-        adam = optax.adam(rate, b2=self.second_decay, eps=self.epsilon)
+        adam = optax.adam(self.learning_rate, b2=self.second_decay, eps=self.epsilon)
         return optax.chain(optax.clip_by_global_norm(self.clip), adam)
 
 

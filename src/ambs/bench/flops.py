@@ -35,7 +35,7 @@ def _count(jaxpr: Any) -> float:
         elif equation.primitive.name == "conv_general_dilated":
             total += _convolution(equation)
         elif equation.primitive.name in ("while", "cond"):
-            raise NotImplementedError(f"{equation.primitive.name} has no fixed number of operations")
+            raise ValueError(f"{equation.primitive.name} has no fixed number of operations")
         else:
             times = equation.params.get("length", 1) if equation.primitive.name == "scan" else 1
             total += times * sum(_count(inner) for inner in _inside(equation.params))

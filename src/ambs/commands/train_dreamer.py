@@ -45,10 +45,6 @@ class DreamerOptions:
     learning_rate: float | None = None
     """Of the world model; the preset's if not given."""
 
-    half_after: int | None = None
-    """Gradient steps after which the world model's learning rate is half of that, and falls on; it stays as it is if
-    not given."""
-
     clip: float | None = None
     """The largest norm of the world model's gradient; 1000 if not given."""
 
@@ -171,7 +167,7 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
     size = options.size or "nano"
     learner = LearnerConfig(size=size) if options.preset == "paper" else cpu_learner(size)
     for name, changes in (
-        ("world_model", given(options, "learning_rate", "half_after", "clip", "second_decay")),
+        ("world_model", given(options, "learning_rate", "clip", "second_decay")),
         ("actor", _rate(options.actor_learning_rate)),
         ("critic", _rate(options.critic_learning_rate)),
     ):

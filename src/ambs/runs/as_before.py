@@ -11,17 +11,13 @@ from typing import Any
 AS_BEFORE: dict[str, Any] = {
     "env_options": {}, "devices": None, "start": None, "pretrain": 0, "hold": 1, "shield.when": None,
     "learner.steps_ahead": 1, "learner.dynamics": 0.5, "learner.representation": 0.1, "guard": None,
-    "learner.optimiser.half_after": None, "learner.safety.unsafe_ends": False,
+    "learner.safety.unsafe_ends": False,
     "learner.lagrangian": None, "learner.safety.penalty": None, "learner.safety.safety_discount": True,
-    **{
-        f"learner.{name}.{option}": before
-        for name in ("world_model", "actor", "critic", "safety.critics")
-        for option, before in (("second_decay", 0.999), ("half_after", None))
-    },
+    **{f"learner.{name}.second_decay": 0.999 for name in ("world_model", "actor", "critic", "safety.critics")},
 }  # fmt: skip
 
 # Agents without a world model have these of them; any other agent is not ours, and what it leaves out is not known.
-_OF_VALUES = ("env_options", "hold", "guard", "learner.optimiser.half_after")
+_OF_VALUES = ("env_options", "hold", "guard")
 _HAS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("dreamer", "ambs", "lag"), tuple(AS_BEFORE)), **dict.fromkeys(("rainbow", "iqn"), _OF_VALUES)
 }  # fmt: skip

@@ -74,7 +74,6 @@ def saved(**changes):
     assert (learner.pop("dynamics"), learner.pop("representation")) == (0.5, 0.1)
     assert (learner.pop("lagrangian"), learner.pop("steps_ahead")) == (None, 1)
     assert [learner[name].pop("second_decay") for name in ("world_model", "actor", "critic")] == [0.999] * 3
-    assert [learner[name].pop("half_after") for name in ("world_model", "actor", "critic")] == [None] * 3
     return values
 
 
