@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ambs.runs.dreamer.config import StartConfig
     from ambs.runs.trainee import Settings
 
+# Sizes whose networks are so small that threads are in each other's way.
+_SMALL = ("debug", "nano")
+
 
 @dataclass(frozen=True)
 class DreamerOptions:
@@ -68,6 +71,9 @@ class DreamerOptions:
 
     entropy: float | None = None
     """The weight of the policy's entropy; 0.003 if not given, and 0.0003 with the preset paper."""
+
+    task_after: int | None = None
+    """Gradient steps before the task policy begins to learn, e.g. as many as --pretrain; 0 if not given."""
 
     discount: float | None = None
     """How much the next step counts; 0.997 if not given."""
@@ -125,9 +131,13 @@ class DreamerOptions:
 def train_dreamer(command: Train, options: DreamerOptions, own: AmbsOptions | LagOptions | None) -> None:
     """With options of their `own`, the agents ambs and lag."""
     # Slow to import, and the other commands do without.
+    from ambs.runs.devices import without_threads
     from ambs.runs.dreamer import train
 
-    conduct(train, dreamer_settings(command, options, own), command)
+    config = dreamer_settings(command, options, own)
+    if config.learner.size in _SMALL:
+        without_threads()
+    conduct(train, config, command)
 
 
 def dreamer_settings(command: Train, options: DreamerOptions, own: AmbsOptions | LagOptions | None) -> RunConfig:
@@ -177,6 +187,7 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
         "dynamics": options.dynamics_weight,
         "representation": options.representation_weight,
         "pictures": options.pictures_weight,
+        "task_after": options.task_after,
     }
     weights: dict[str, Any] = {name: weight for name, weight in pulls.items() if weight is not None}
     learner = dataclasses.replace(learner, **weights)

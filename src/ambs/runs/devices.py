@@ -1,4 +1,4 @@
-"""Where JAX keeps what it has compiled, so that a run that starts again does not wait for the same programs again."""
+"""What JAX computes with: threads, and programs kept from earlier, so that a second start need not wait for them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import jax
 
 # Bytes of compiled programs that stay when the next run starts: some hundred runs of different sizes.
 MOST = 2 * 10**9
+_THREADS = "xla_cpu_multi_thread_eigen"
 
 
 def cache_folder() -> Path | None:
@@ -31,6 +32,16 @@ def keep_compiled() -> None:
     # Starting a run compiles hundreds of small programs besides the large one; all of them together take long too.
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+
+
+def without_threads() -> None:
+    """Asks XLA to compute on one core of a CPU: with small networks, to share work out takes longer than to do it.
+
+    Of use only before anything has been computed; what the user says of it in XLA_FLAGS stands.
+    """
+    flags = os.environ.get("XLA_FLAGS", "")
+    if _THREADS not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} --{_THREADS}=false".strip()
 
 
 def forget(folder: Path, most: int) -> None:

@@ -15,7 +15,7 @@ import pytest
 from ambs.commands.train import Train
 from ambs.commands.train_dreamer import DreamerOptions, configuration
 from ambs.commands.train_progress import duration, numbers, sentence
-from ambs.runs.devices import cache_folder, forget, keep_compiled
+from ambs.runs.devices import cache_folder, forget, keep_compiled, without_threads
 from ambs.runs.dreamer import RunConfig, Status, cpu_learner
 from ambs.runs.storage import RunFolder, latest, read_config
 from tests.runs.dreamer.small import FLAGS, rows, small
@@ -73,6 +73,7 @@ def saved(**changes):
     learner = values["learner"]
     assert (learner.pop("dynamics"), learner.pop("representation")) == (0.5, 0.1)
     assert (learner.pop("lagrangian"), learner.pop("steps_ahead")) == (None, 1)
+    assert learner.pop("task_after") == 0
     assert [learner[name].pop("second_decay") for name in ("world_model", "actor", "critic")] == [0.999] * 3
     return values
 
@@ -247,3 +248,17 @@ def test_where_compiled_programs_are_kept(monkeypatch, tmp_path):
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert cache_folder() == tmp_path / ".cache" / "ambs" / "xla"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", "--xla_cpu_multi_thread_eigen=false"),
+        ("--xla_a=1", "--xla_a=1 --xla_cpu_multi_thread_eigen=false"),
+        ("--xla_cpu_multi_thread_eigen=true", "--xla_cpu_multi_thread_eigen=true"),
+    ],
+)
+def test_small_networks_do_without_threads(monkeypatch, before, after):
+    monkeypatch.setenv("XLA_FLAGS", before)
+    without_threads()
+    assert os.environ["XLA_FLAGS"] == after
