@@ -28,9 +28,9 @@ from ambs.commands.output import console
 from ambs.envs.vector import VectorEnv
 from ambs.files import write_text
 from ambs.runs.devices import keep_compiled
-from ambs.runs.dreamer import run
 from ambs.runs.dreamer.config import RunConfig, cpu_learner, with_safety
 from ambs.runs.dreamer.status import Status
+from ambs.runs.dreamer.trainee import DreamerTrainee
 from ambs.runs.dreamer.training import train
 
 PREFILL = 256
@@ -84,9 +84,8 @@ def child(case: str, agent: str, steps: int) -> None:
     """One run in this process; prints what it took."""
     keep_compiled()
     clock = Clock()
-    run.act = clock.timed("act", run.act)  # type: ignore[attr-defined]
-    run.act_shielded = clock.timed("act", run.act_shielded)  # type: ignore[attr-defined]
-    run._learn = clock.timed("learn", run._learn)
+    DreamerTrainee.act = clock.timed("act", DreamerTrainee.act)  # type: ignore[method-assign]
+    DreamerTrainee.learn = clock.timed("learn", DreamerTrainee.learn)  # type: ignore[method-assign]
     VectorEnv.step = clock.timed("env", VectorEnv.step)  # type: ignore[method-assign]
     with tempfile.TemporaryDirectory() as folder:
         train(config_of(case, agent, steps), Path(folder) / "run", clock.progress)

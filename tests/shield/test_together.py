@@ -34,3 +34,12 @@ def test_they_are_the_same(envs, test):
         alone = jax.vmap(lambda state, action, key: shield(state, action, key=key))(states, proposed, keys)
         together = decide_together(shield, states, proposed, keys)
         jax.tree.map(np.testing.assert_array_equal, together, alone)
+
+
+def test_of_those_that_are_not_wanted_nothing_is_drawn():
+    shield = ambs.LookaheadShield(model(), TASK, BACKUP, "P>=0.9 [ G<=5 !acid ]", ambs.Ladder.level("A"))
+    states, proposed, keys = jnp.arange(8), jnp.zeros(8, int), jax.random.split(jax.random.key(0), 8)
+    wanted = jnp.arange(8) % 2 == 0
+    some, all_ = (decide_together(shield, states, proposed, keys, which) for which in (wanted, None))
+    jax.tree.map(lambda one, other: np.testing.assert_array_equal(one[::2], other[::2]), some, all_)
+    assert (some.traces[1::2] == 0).all()

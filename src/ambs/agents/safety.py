@@ -6,7 +6,7 @@ trajectories of its own, with cost in the place of reward.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -41,6 +41,8 @@ class SafetyConfig:
     unsafe_ends: bool = False
     """Whether the task policy hopes for nothing beyond a state that breaks the formula, as if an episode ended there.
     In the paper it does not know of safety, and may go on proposing for ever what the shield refuses."""
+    entropy: float | None = None
+    """η of the safe policy; as the task policy's if not given."""
     critics: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(3e-5, 1e-5, 100.0))
     penalty: PenaltyConfig | None = None
     """What the task policy is told of safety; nothing, if not given, as in the paper."""
@@ -67,7 +69,8 @@ class Safety(eqx.Module):
         actor: OptimiserConfig, critic: OptimiserConfig, *, discrete: bool, key: PRNGKeyArray,
     ) -> Safety:  # fmt: skip
         keys = jax.random.split(key, 3)
-        policy = ActorCritic(features, actions, size, behaviour, discrete=discrete, key=keys[0])
+        own = behaviour if config.entropy is None else replace(behaviour, entropy=config.entropy)
+        policy = ActorCritic(features, actions, size, own, discrete=discrete, key=keys[0])
         critics = SafetyCritics(
             features, size, behaviour, most=config.violation_cost, bounded=config.safety_discount, key=keys[1]
         )

@@ -4,16 +4,19 @@ sound     H steps of drawn events, then the finite-horizon critic for the T-H be
 rollout   all T steps of drawn events, no critic; ladder test
 paper     discounted cost of H steps plus the lesser of the twin critics, below γ^(T-1) C; 512 traces, mean >= 1-Δ+ε
 latent    H steps of drawn events, and no further: latent shielding (He et al.)
+recover   as rollout, with the safe policy after the proposed action: is there still a way out?
+either    recover, and where it refuses, rollout: does one of the two policies keep it?
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.agents.learner import Learner
@@ -28,7 +31,7 @@ from ambs.types import Decision
 from ambs.world_model.events import VIOLATION, Events
 from ambs.world_model.rssm import State, without_gradient
 
-CRITERIA = ("sound", "rollout", "paper", "latent", "recover")
+CRITERIA = ("sound", "rollout", "paper", "latent", "recover", "either")
 TESTS = ("auto", "sharp", "A", "B", "C", "paper")
 
 
@@ -38,7 +41,7 @@ class ShieldConfig:
     horizon that behaviour is imagined for."""
 
     criterion: str = "recover"
-    """sound, rollout, paper, latent or recover."""
+    """sound, rollout, paper, latent, recover or either."""
     test: str = "auto"
     """auto, which is `paper` for the criterion paper and else the ladder for Δ at δ = 0.01; sharp, A, B, C
     or paper."""
@@ -71,10 +74,10 @@ class ShieldConfig:
                     f"the shield's {name} is {getattr(self, name)!r}, and has to be one of {', '.join(choices)}."
                 )
         probability("Delta", self.Delta)
-        if self.backup is not None and self.criterion == "recover":
+        if self.backup is not None and self.criterion in ("recover", "either"):
             raise AmbsError(
-                "the criterion recover imagines the backup policy, and one of your own sees observations, which are "
-                "not imagined; choose another criterion, or leave the backup out."
+                f"the criterion {self.criterion} imagines the backup policy, and one of your own sees observations, "
+                "which are not imagined; choose another criterion, or leave the backup out."
             )
         if self.after < 0:
             raise AmbsError(f"the shield begins after {self.after} steps, and that has to be at least 0.")
@@ -102,7 +105,7 @@ class ShieldConfig:
 
 
 def shield_of(learner: Learner, config: ShieldConfig, horizon: int, look_ahead: int) -> LookaheadShield:
-    """The shield that the learner's networks make; `horizon` is H and `look_ahead` is T."""
+    """The shield that the learner's networks make; `horizon` is H and `look_ahead` is T. Of `either`, the first."""
     safety = learner.safety
     assert safety is not None
     reach = horizon if config.criterion == "latent" else look_ahead
@@ -113,7 +116,7 @@ def shield_of(learner: Learner, config: ShieldConfig, horizon: int, look_ahead: 
     if config.criterion == "paper":
         return make(learner.model, task, backup, formula, test, criterion=_by_cost(safety, config, horizon, reach))
     criterion = None
-    if config.criterion == "recover":
+    if config.criterion in ("recover", "either"):
         task = backup
     if config.criterion == "sound" and reach > horizon:
         within = reach - horizon
@@ -160,9 +163,26 @@ def decide(
     proposed: Float[Array, "envs actions"], *, key: PRNGKeyArray,
 ) -> Decision:  # fmt: skip
     """Of all environments at once; the fields of the decision have a row each."""
-    shield = shield_of(learner, config, horizon, look_ahead)
+    shield, start = shield_of(learner, config, horizon, look_ahead), without_gradient(state)
     keys = jax.random.split(key, len(proposed))
-    return decide_together(shield, without_gradient(state), proposed, keys)
+    if config.criterion != "either":
+        return decide_together(shield, start, proposed, keys)
+    keys, again = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
+    first = decide_together(shield, start, proposed, keys)
+    other = shield_of(learner, replace(config, criterion="rollout"), horizon, look_ahead)
+    second = decide_together(other, start, proposed, again, first.overridden)
+    return _either(first, second)
+
+
+def _either(first: Decision, second: Decision) -> Decision:
+    """The second where the first refused and it does not; all traces count."""
+    passes = first.overridden & ~second.overridden
+    chosen = jax.tree.map(lambda one, other: jnp.where(_like(passes, one), other, one), first, second)
+    return chosen._replace(traces=first.traces + jnp.where(first.overridden, second.traces, 0))
+
+
+def _like(rows: Bool[Array, " envs"], values: Array) -> Array:
+    return rows.reshape(-1, *(1,) * (values.ndim - 1))
 
 
 class StateShield(LookaheadShield):

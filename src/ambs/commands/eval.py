@@ -49,7 +49,7 @@ class Eval:
     shield: str | None = None
     """The shield to play with instead of that of the training: prescience (searches the environment itself for a safe
     path, where it can be saved and restored), classical (exact, in conveyor worlds), none, or for a run of ambs also a
-    criterion: sound, rollout, paper, latent or recover."""
+    criterion: sound, rollout, paper, latent, recover or either."""
 
     depth: int | None = None
     """Steps of the paths that prescience searches; 5 if not given, here or in training."""

@@ -23,9 +23,9 @@ class AmbsOptions:
 
     criterion: str | None = None
     """How a trace is judged: sound (H steps of drawn events, and a critic for the probability of a violation beyond),
-    rollout (all T steps, no critic), paper (discounted cost with the twin critics), latent (H steps and no further) or
-    recover (as rollout, but with the safe policy after the proposed action); recover if not given, and sound with
-    --backup."""
+    rollout (all T steps, no critic), paper (discounted cost with the twin critics), latent (H steps and no further),
+    recover (as rollout, but with the safe policy after the proposed action) or either (recover, and rollout of what it
+    refuses); recover if not given, and sound with --backup."""
 
     look_ahead: int | None = None
     """T, steps that the shield looks ahead; 30 if not given, here or in the formula."""
@@ -64,6 +64,9 @@ class AmbsOptions:
     """The task policy hopes for nothing beyond a violation, as if the episode ended there; as in the paper, it knows
     nothing of safety if not given."""
 
+    safe_entropy: float | None = None
+    """The weight of the safe policy's entropy; as --entropy if not given."""
+
     penalty: str | None = None
     """What the task policy is told of safety: none, critic (cost counts against reward), plpg (actions count by how
     likely they are safe) or copt (nothing is learned from imagined violations); none if not given."""
@@ -91,6 +94,7 @@ def shielded(config: RunConfig, command: Train, options: AmbsOptions) -> RunConf
         _penalty(options),
         safety_discount=options.safety_discount,
         unsafe_ends=options.unsafe_ends,
+        entropy=options.safe_entropy,
     )
     return dataclasses.replace(config, formula=safe, learner=learner, shield=shield)
 

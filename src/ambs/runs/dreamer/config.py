@@ -189,15 +189,17 @@ def _require_learnable(learner: LearnerConfig) -> None:
         _require_positive(f"the learning rate of the {name.replace('_', ' ')}", getattr(learner, name).learning_rate)
     positive_integer("horizon", learner.behaviour.horizon)
     probability("discount", learner.behaviour.discount)
-    if not (math.isfinite(learner.behaviour.entropy) and learner.behaviour.entropy >= 0):
-        raise AmbsError(f"entropy is {learner.behaviour.entropy:g}, and has to be a number of at least 0.")
+    safe = None if learner.safety is None else learner.safety.entropy
+    for name, entropy in (("entropy", learner.behaviour.entropy), ("the safe policy's entropy", safe)):
+        if entropy is not None and not (math.isfinite(entropy) and entropy >= 0):
+            raise AmbsError(f"{name} is {entropy:g}, and has to be a number of at least 0.")
 
 
 def _require_shieldable(learner: LearnerConfig, shield: ShieldConfig) -> None:
     if learner.safety is None:
         raise AmbsError("a run with a shield learns what the shield needs: give the learner a SafetyConfig.")
     horizon, look_ahead = learner.behaviour.horizon, learner.safety.look_ahead
-    if look_ahead < horizon and shield.criterion not in ("rollout", "recover"):
+    if look_ahead < horizon and shield.criterion not in ("rollout", "recover", "either"):
         raise AmbsError(
             f"the shield looks {look_ahead} steps ahead, and {horizon} are imagined: look at least as far ahead, "
             "imagine fewer steps, or take the criterion rollout."
