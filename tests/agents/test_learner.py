@@ -11,7 +11,6 @@ import pytest
 from ambs.agents.learner import Learner, learn
 from ambs.agents.optimiser import OptimiserConfig
 from ambs.agents.player import ActionCodec
-from ambs.errors import AmbsError
 from ambs.runs.dreamer.config import cpu_learner
 from ambs.world_model.model import Sequences
 from ambs.world_model.parts import parts_of
@@ -101,25 +100,3 @@ def test_half_precision_computes_the_same_and_keeps_whole_weights(probe):
             assert float(half[name]) == pytest.approx(float(whole[name]), rel=0.1, abs=0.01), name
     # In other numbers, or the comparison would be of float32 with itself.
     assert float(half["loss/observation"]) != float(whole["loss/observation"])
-
-
-def test_a_task_policy_that_waits():
-    """Its actor does not move until its turn comes, its critic and the model do; and then it learns."""
-    first, step = begin(Delayed, task_after=3)
-    learner, seen = first, []
-    for key in jax.random.split(jax.random.key(1), 5):
-        learner, _ = step(learner, key)
-        seen.append(learner)
-    still = [same(first.task.actor, one.task.actor) for one in seen]
-    assert still == [True, True, True, False, False]
-    assert not same(first.task.critic, seen[0].task.critic)
-    assert not same(first.model, seen[0].model)
-    # The optimiser's memory waits too: its first step is as large as a first step is.
-    assert [same(first.optimisers["actor"], one.optimisers["actor"]) for one in seen] == still
-    with pytest.raises(AmbsError, match="after -1 updates"):
-        dataclasses.replace(cpu_learner("debug"), task_after=-1)
-
-
-def same(one, other):
-    leaves = (jax.tree.leaves(eqx.filter(tree, eqx.is_array)) for tree in (one, other))
-    return all(np.array_equal(a, b) for a, b in zip(*leaves, strict=True))

@@ -56,10 +56,6 @@ class LearnerConfig:
     """Imagine from so many states of a batch, as many of each sequence (rounded down, one at least), drawn anew each
     time; from all if not given, as the paper does."""
 
-    task_after: int = 0
-    """Gradient steps before the task policy begins to learn: until then it is chance, and its critic learns what chance
-    is worth. What a policy makes of a model that knows nothing yet may be too certain ever to be given up."""
-
     safety: SafetyConfig | None = None
     """What AMBS learns besides; nothing, if not given."""
     lagrangian: LagrangianConfig | None = None
@@ -72,8 +68,6 @@ class LearnerConfig:
             weight = getattr(self, name)
             if not (math.isfinite(weight) and weight > 0):
                 raise AmbsError(f"the weight of the {name} loss is {weight:g}, and has to be a number above 0.")
-        if self.task_after < 0:
-            raise AmbsError(f"the task policy is to learn after {self.task_after} updates, and it has to be 0 or more.")
         if self.safety is not None and self.lagrangian is not None:
             raise AmbsError("a learner has either what AMBS learns or what LAG learns; leave safety or lagrangian out.")
 
@@ -191,20 +185,10 @@ def _learn_behaviour(
         cont = jax.lax.map(model.predict_continue, taught.imagined.features[1:])
         taught = taught._replace(imagined=taught.imagined._replace(cont=cont))
     actor, actor_state, norm = update(config.actor, task.actor, taught.actor, learner.optimisers["actor"])
-    if config.task_after:
-        begun, before = learner.updates >= config.task_after, (task.actor, learner.optimisers["actor"])
-        actor, actor_state = _where(begun, (actor, actor_state), before)
     critic, critic_state, critic_norm = update(config.critic, task.critic, taught.critic, learner.optimisers["critic"])
     task = eqx.tree_at(lambda me: (me.actor, me.critic, me.scale), task, (actor, critic, taught.scale)).follow()
     taught = taught._replace(metrics=taught.metrics | {"actor_norm": norm, "critic_norm": critic_norm})
     return task, {"actor": actor_state, "critic": critic_state}, taught
-
-
-def _where(condition: Bool[Array, ""], one: Any, other: Any) -> Any:
-    """One tree, or the other; what is no array is the same in both."""
-    arrays, rest = eqx.partition(one, eqx.is_array)
-    others = eqx.filter(other, eqx.is_array)
-    return eqx.combine(jax.tree.map(lambda a, b: jnp.where(condition, a, b), arrays, others), rest)
 
 
 def _change(learner: Learner, config: LearnerConfig) -> Change:

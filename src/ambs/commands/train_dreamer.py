@@ -72,9 +72,6 @@ class DreamerOptions:
     entropy: float | None = None
     """The weight of the policy's entropy; 0.003 if not given, and 0.0003 with the preset paper."""
 
-    task_after: int | None = None
-    """Gradient steps before the task policy begins to learn, e.g. as many as --pretrain; 0 if not given."""
-
     discount: float | None = None
     """How much the next step counts; 0.997 if not given."""
 
@@ -187,7 +184,6 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
         "dynamics": options.dynamics_weight,
         "representation": options.representation_weight,
         "pictures": options.pictures_weight,
-        "task_after": options.task_after,
     }
     weights: dict[str, Any] = {name: weight for name, weight in pulls.items() if weight is not None}
     learner = dataclasses.replace(learner, **weights)

@@ -73,7 +73,6 @@ def saved(**changes):
     learner = values["learner"]
     assert (learner.pop("dynamics"), learner.pop("representation")) == (0.5, 0.1)
     assert (learner.pop("lagrangian"), learner.pop("steps_ahead")) == (None, 1)
-    assert learner.pop("task_after") == 0
     assert [learner[name].pop("second_decay") for name in ("world_model", "actor", "critic")] == [0.999] * 3
     return values
 
