@@ -27,7 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import ambs
-from ambs.agents.shielding import CRITERIA, ShieldConfig
+from ambs.agents.shielding import ShieldConfig
 from ambs.envs.conveyor import Conveyor
 from ambs.files import write_text
 from ambs.runs.evaluate.agent import SavedAgent
@@ -39,6 +39,8 @@ from experiments.calibration.scores import Sample
 from experiments.calibration.visits import PLAYS, SAFE, UNKNOWN, Visits, play, windows
 
 FOLDER = Path(__file__).parent.parent / "results" / "ambs"
+# Those that estimate one probability; `either` is two of them.
+CRITERIA = ("sound", "rollout", "paper", "latent", "recover")
 
 
 class Setting(NamedTuple):

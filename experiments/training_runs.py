@@ -55,9 +55,10 @@ PRETRAINED = (
     "--second-decay", "0.99", "--dynamics-weight", "3", "--representation-weight", "0.3", "--pictures-weight", "100",
 )  # fmt: skip
 # A task policy that knows nothing of safety ended up proposing what was refused, again and again (seed 100).
-SHIELDED = (*PRETRAINED, "--unsafe-ends")
-SHORT = 12_000
-CRITERIA = ("recover", "sound", "paper", "rollout", "latent")
+# And a safe policy that was certain early stayed wrong where it had not been yet (seeds 102 and 103).
+SHIELDED = (*PRETRAINED, "--unsafe-ends", "--safe-entropy", "0.03")
+SHORT = 16_000
+CRITERIA = ("either", "recover", "sound", "paper", "rollout", "latent")
 VALUES = ("rainbow", "iqn")
 # What each part of the shield is good for, on the conveyor from images: one option changed at a time, beside the
 # criteria as they are. `rollout` and `latent` have no critic; `first` matters only where the task policy goes on.
@@ -66,11 +67,11 @@ ABLATIONS: dict[str, tuple[str, ...]] = {
     "paper-max": ("--criterion", "paper", "--twins", "max"),
     "paper-resampled": ("--criterion", "paper", "--first", "resampled"),
     "sound-resampled": ("--criterion", "sound", "--first", "resampled"),
-    **{f"recover-{level}": ("--criterion", "recover", "--test", level) for level in ("sharp", "A", "B", "C")},
-    "recover-512": ("--criterion", "recover", "--test", "paper"),
+    **{f"either-{level}": ("--criterion", "either", "--test", level) for level in ("sharp", "A", "B", "C")},
+    "either-512": ("--criterion", "either", "--test", "paper"),
     **{
         f"{criterion}-T{steps}": ("--criterion", criterion, "--look-ahead", str(steps))
-        for criterion in ("recover", "paper")
+        for criterion in ("either", "paper")
         for steps in (15, 60)
     },
 }
@@ -106,7 +107,7 @@ SUITES = {
         for plan in (
             Plan(f"minatar-{game}", 60_000, GRIDS),
             Plan(f"minatar-{game}", 60_000, (*GRIDS, "--criterion", "sound"), f"minatar-{game}-sound", "ambs"),
-            Plan(f"minatar-{game}", 60_000, (*GRIDS, "--criterion", "recover"), f"minatar-{game}-recover", "ambs"),
+            Plan(f"minatar-{game}", 60_000, (*GRIDS, "--criterion", "either"), f"minatar-{game}-either", "ambs"),
         )
     ],
     # The paper's threshold for LAG, 9.1 of cost, is never reached here; 3 binds.

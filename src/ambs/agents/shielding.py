@@ -40,7 +40,7 @@ class ShieldConfig:
     """How the shield judges. T and C are the learner's (`SafetyConfig`), since its critics are made for them; H is the
     horizon that behaviour is imagined for."""
 
-    criterion: str = "recover"
+    criterion: str = "either"
     """sound, rollout, paper, latent, recover or either."""
     test: str = "auto"
     """auto, which is `paper` for the criterion paper and else the ladder for Δ at δ = 0.01; sharp, A, B, C

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 # Of the example: a model for the shield from its first step on, that learns in few gradient steps, and imagines chance
 # as it happens; and random steps that get as far as the goal.
-STEPS = 12_000
+STEPS = 16_000
 EXAMPLE = {
     "pretrain": 1500, "hold": 4, "batch": 8, "learning_rate": 4e-3, "clip": 300.0, "second_decay": 0.99,
     "dynamics_weight": 3.0, "representation_weight": 0.3, "pictures_weight": 100.0,
 }  # fmt: skip
+# And a safe policy that can still change its mind where it has not been yet.
+EXAMPLE_OF_SAFETY = {"safe_entropy": 0.03}
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Train:
     likewise for ambs, with the environment's own if not given; for the others a formula without P and G."""
 
     steps: int | None = None
-    """How many steps to act and learn; 6000 for tabular and 100000 for the others if not given (12000 for ambs without
+    """How many steps to act and learn; 6000 for tabular and 100000 for the others if not given (16000 for ambs without
     a world, 10000000 with the preset paper of rainbow and iqn)."""
 
     test: str | None = None
@@ -143,11 +145,16 @@ def with_a_world(command: Train) -> Train:
     given = command.dreamer
     if not any(option.startswith("observation=") for option in given.option):
         given = replace(given, option=("observation=image", *given.option))
-    rest: dict[str, Any] = {name: value for name, value in EXAMPLE.items() if getattr(given, name) is None}
     return replace(
         command, env="conveyor", steps=STEPS if command.steps is None else command.steps,
-        dreamer=replace(given, **rest), ambs=replace(command.ambs, unsafe_ends=True),
+        dreamer=_filled(given, EXAMPLE),
+        ambs=replace(_filled(command.ambs, EXAMPLE_OF_SAFETY), unsafe_ends=True),
     )  # fmt: skip
+
+
+def _filled(options: Any, values: dict[str, Any]) -> Any:
+    """With these values where nothing was given."""
+    return replace(options, **{name: value for name, value in values.items() if getattr(options, name) is None})
 
 
 def _require_none(options: Any, theirs: str, agent: str) -> None:

@@ -25,7 +25,7 @@ class AmbsOptions:
     """How a trace is judged: sound (H steps of drawn events, and a critic for the probability of a violation beyond),
     rollout (all T steps, no critic), paper (discounted cost with the twin critics), latent (H steps and no further),
     recover (as rollout, but with the safe policy after the proposed action) or either (recover, and rollout of what it
-    refuses); recover if not given, and sound with --backup."""
+    refuses); either if not given, and sound with --backup."""
 
     look_ahead: int | None = None
     """T, steps that the shield looks ahead; 30 if not given, here or in the formula."""
