@@ -4,7 +4,7 @@ Return, cumulative violations and override rate by step; lines are means over se
 fewer than three seeds, thin lines are the seeds). The table says the same in numbers, and how many times fewer
 violations than the agent without a shield in the same environment, by the bootstrap over seeds.
 
-    python -m experiments.shielded_figure shielded-conveyor [--only conveyor-pretrained conveyor-recover]
+    python -m experiments.shielded_figure shielded-conveyor [--only conveyor-pretrained conveyor-either]
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import matplotlib
 import numpy as np
 
 from ambs.files import replacing, write_text
-from experiments.dreamer_figure import last_tenth
+from experiments.learning_figure import last_tenth
 from experiments.statistics import half_width, interval, ratio
 from experiments.training_runs import SUITES, Plan, chosen
 

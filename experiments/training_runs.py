@@ -5,7 +5,7 @@ become one small file under results/AGENT: mean return, episodes and violations 
 there already is not run again. Comparisons of all agents are suites of `ambs bench`, kept by `experiments.keep_bench`.
 
     python -m experiments.training_runs minatar [--jobs 2] [--seeds 0 1 2] [--only minatar-breakout]
-    python -m experiments.dreamer_figure
+    python -m experiments.learning_figure
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
-"""The learning curves of `experiments.training_runs`, and the table of what was reached.
+"""The learning curves of one agent in `experiments.training_runs`, and the table of what was reached.
 
 Returns are of training episodes, actions sampled; the line is the mean over seeds, the band from the lowest to the
 highest. The dashed line is a uniformly random policy over 200 episodes (seed 0), the dotted one the best stationary
 policy, where it is known exactly.
 
-    python -m experiments.dreamer_figure
+    python -m experiments.learning_figure [dreamer | rainbow | iqn | ...]
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from pathlib import Path
@@ -26,15 +27,15 @@ from experiments.statistics import interval
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
-FOLDER = Path(__file__).parent.parent / "results" / "dreamer"
-RANDOM = FOLDER / "random.json"
+RESULTS = Path(__file__).parent.parent / "results"
+RANDOM = RESULTS / "random_returns.json"
 EPISODES = 200
 
 
-def collected() -> dict[str, list[dict]]:
+def collected(folder: Path) -> dict[str, list[dict]]:
     """The runs, by what was trained, one a seed."""
     runs: dict[str, list[dict]] = {}
-    for path in sorted(FOLDER.glob("*-s*.json")):
+    for path in sorted(folder.glob("*-s*.json")):
         name = re.sub(r"-s\d+$", "", path.stem)
         runs.setdefault(name, []).append(json.loads(path.read_text(encoding="utf-8")))
     return runs
@@ -74,7 +75,7 @@ def last_tenth(run: dict) -> float:
     return Curves.of_json(run["curve"]).last_tenth() or 0.0
 
 
-def draw(runs: dict[str, list[dict]]) -> None:
+def draw(runs: dict[str, list[dict]], path: Path) -> None:
     columns = min(3, len(runs))
     rows = -(-len(runs) // columns)
     figure, axes = plt.subplots(rows, columns, figsize=(4.2 * columns, 3.1 * rows), squeeze=False)
@@ -95,7 +96,7 @@ def draw(runs: dict[str, list[dict]]) -> None:
     for axis in list(axes.flat)[len(runs) :]:
         axis.axis("off")
     figure.tight_layout()
-    with replacing(FOLDER / "curves.png") as file:
+    with replacing(path) as file:
         figure.savefig(file, dpi=110, format="png")
     plt.close(figure)
 
@@ -118,11 +119,14 @@ def table(runs: dict[str, list[dict]]) -> str:
 
 
 def main() -> None:
-    runs = collected()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("agent", nargs="?", default="dreamer")
+    folder = RESULTS / parser.parse_args().agent
+    runs = collected(folder)
     if not runs:
-        raise SystemExit("there are no runs in results/dreamer yet; see experiments/training_runs.py.")
-    draw(runs)
-    write_text(FOLDER / "table.md", table(runs))
+        raise SystemExit(f"there are no runs in results/{folder.name} yet; see experiments/training_runs.py.")
+    draw(runs, folder / "curves.png")
+    write_text(folder / "table.md", table(runs))
     print(table(runs))
 
 
