@@ -22,6 +22,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from ambs.agents.learner import Learner
 from ambs.agents.player import Memory, propose, see
 from ambs.agents.safety import Safety
+from ambs.behaviour.actor import Likeliest
 from ambs.errors import AmbsError, probability
 from ambs.logic import syntax
 from ambs.shield import CostCriterion, Fixed, Ladder, LookaheadShield, StatTest, TailedCriterion
@@ -55,6 +56,8 @@ class ShieldConfig:
     """Which of the twin critics the criterion paper believes: min, as the paper has it, or max."""
     first: str = "proposed"
     """The first action of a trace: the proposed one, or resampled from the policy as the paper's own code does."""
+    safe_actions: str = "likeliest"
+    """What the safe policy plays, and is imagined to: its likeliest action, or one sampled, as in the paper."""
     backup: str | None = None
     """A backup policy of your own, `module:function`, from observation to action; the safe policy if not given."""
     after: int = 0
@@ -68,6 +71,7 @@ class ShieldConfig:
             ("test", TESTS),
             ("twins", ("min", "max")),
             ("first", ("proposed", "resampled")),
+            ("safe_actions", ("likeliest", "sampled")),
         ):
             if getattr(self, name) not in choices:
                 raise AmbsError(
@@ -111,7 +115,9 @@ def shield_of(learner: Learner, config: ShieldConfig, horizon: int, look_ahead: 
     reach = horizon if config.criterion == "latent" else look_ahead
     path = syntax.Globally(syntax.Not(syntax.Atom(VIOLATION)), syntax.Steps(0, reach))
     formula = syntax.ProbabilityBound(">=", 1 - config.Delta, path)
-    task, backup, test = learner.task.actor, safety.policy.actor, config.decides
+    safe, test = safety.policy.actor, config.decides
+    task: Any = learner.task.actor
+    backup = Likeliest(safe) if config.safe_actions == "likeliest" else safe
     make: Any = StateShield if config.first == "resampled" else LookaheadShield
     if config.criterion == "paper":
         return make(learner.model, task, backup, formula, test, criterion=_by_cost(safety, config, horizon, reach))

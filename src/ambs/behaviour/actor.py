@@ -86,3 +86,12 @@ class Actor(eqx.Module):
     def sample(self, state: State | Drawn, *, key: PRNGKeyArray) -> Float[Array, "*shape actions"]:
         # An action learns by what it leads to, not by how the state that it is chosen in came about.
         return self(jax.lax.stop_gradient(state.features)).sample(key=key)
+
+
+class Likeliest(eqx.Module):
+    """An actor that plays what it finds best. It may have learned with much chance, so as not to be sure too early."""
+
+    actor: Actor
+
+    def sample(self, state: State | Drawn, *, key: PRNGKeyArray) -> Float[Array, "*shape actions"]:
+        return self.actor(jax.lax.stop_gradient(state.features)).mode()

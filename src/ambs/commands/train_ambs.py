@@ -64,6 +64,9 @@ class AmbsOptions:
     """The task policy hopes for nothing beyond a violation, as if the episode ended there; as in the paper, it knows
     nothing of safety if not given."""
 
+    safe_actions: str | None = None
+    """What the safe policy plays and is imagined to: likeliest, or sampled as in the paper; likeliest if not given."""
+
     safe_entropy: float | None = None
     """The weight of the safe policy's entropy; as --entropy if not given."""
 
@@ -85,7 +88,7 @@ def shielded(config: RunConfig, command: Train, options: AmbsOptions) -> RunConf
     given: dict[str, Any] = {
         "criterion": criterion, "test": command.test, "Delta": Delta, "epsilon": options.epsilon,
         "traces": options.traces, "twins": options.twins, "first": options.first, "after": options.shield_after,
-        "backup": options.backup, "when": options.shield_when,
+        "backup": options.backup, "when": options.shield_when, "safe_actions": options.safe_actions,
     }  # fmt: skip
     shield = ShieldConfig(**{name: value for name, value in given.items() if value is not None})
     learner = with_safety(

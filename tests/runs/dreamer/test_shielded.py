@@ -220,6 +220,10 @@ def test_a_backup_policy_that_is_none(tmp_path, backup, message):
         (lambda: ShieldConfig("paper", traces=32), r"a violation probability of 0.1 pass with probability 0.0343, its"),
         (lambda: ShieldConfig(test="A", Delta=0.05), "of 0.05 pass with probability 0.217"),
         (lambda: ShieldConfig("recover", backup="a:b"), "imagines the backup policy"),
+        (
+            lambda: ShieldConfig(safe_actions="drawn"),
+            "safe_actions is 'drawn', and has to be one of likeliest, sampled",
+        ),
         (lambda: ShieldConfig("either", backup="a:b"), "criterion either imagines the backup policy"),
         (
             lambda: small(learner=with_safety(cpu_learner("debug"), entropy=-1.0), shield=ShieldConfig()),
