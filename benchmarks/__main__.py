@@ -4,9 +4,11 @@ from benchmarks import (
     exact_checking,
     gradient_step,
     labelled_speed,
+    replay_speed,
     shield_cost,
     shielded_step,
     training_speed,
+    value_agents,
     vector_speed,
 )
 
@@ -16,7 +18,9 @@ for benchmark in (
     shielded_step,
     labelled_speed,
     vector_speed,
+    replay_speed,
     gradient_step,
     training_speed,
+    value_agents,
 ):
     benchmark.main()

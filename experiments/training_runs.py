@@ -1,4 +1,4 @@
-"""What agents with a world model learn: whole training runs by the command line, one core each.
+"""What agents learn: whole training runs by the command line, one core each.
 
 A suite is a list of runs; every run is `ambs train` with the options below, resumed if it was stopped, and its scores
 become one small file under results/AGENT: mean return, episodes and violations of each fiftieth of its steps. What is
@@ -146,8 +146,10 @@ def kept(folder: Path, command: str, steps: int) -> dict:
         "config": config,
         "summary": summary,
         "curve": Curves.of(folder, steps).as_json(),
-        "losses": thinned(metrics, "loss/"),
+        # Of agents without a world model: loss, error and value.
+        "losses": thinned(metrics, "loss", "error", "value"),
         "shield": thinned(metrics, "shield/"),
+        "lagrangian": thinned(metrics, "lagrangian/"),
     }
 
 
@@ -155,7 +157,7 @@ def rows(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def thinned(metrics: list[dict], prefix: str) -> dict:
+def thinned(metrics: list[dict], *prefix: str) -> dict:
     """The metrics whose names begin so, at no more than so many moments."""
     having = [row for row in metrics if any(name.startswith(prefix) for name in row)]
     kept = having[:: max(1, len(having) // BINS)]

@@ -23,7 +23,7 @@ UPDATES = 600
 
 def test_the_constraint_holds_and_the_multiplier_converges():
     critics = OptimiserConfig(3e-3, 1e-8, 1000.0)
-    config = LagrangianConfig(lagrange=0.0, penalty=1e-3, power=0.0, threshold=ALLOWED, critics=critics)
+    config = LagrangianConfig(lagrange=0.0, penalty=1e-3, power=1e-4, threshold=ALLOWED, critics=critics)
     learner, step = begin(Immediate, lagrangian=config, behaviour=BehaviourConfig(entropy=ENTROPY))
     rows = []
     for key in jax.random.split(jax.random.key(2), UPDATES):
@@ -31,6 +31,8 @@ def test_the_constraint_holds_and_the_multiplier_converges():
         rows.append([float(metrics[f"lagrangian/{name}"]) for name in ("excess", "multiplier")])
     often = ALLOWED / COSTS
     tilt = ENTROPY * math.log(often / (1 - often))
-    excess, multiplier = np.asarray(rows)[UPDATES // 2 :].mean(axis=0)
-    assert excess == pytest.approx(0.0, abs=0.25)
-    assert multiplier == pytest.approx((PAYS - tilt) / (COSTS + tilt), rel=0.05)
+    excess, multiplier = np.asarray(rows)[UPDATES // 2 :].T
+    assert excess.mean() == pytest.approx(0.0, abs=0.25)
+    assert multiplier.mean() == pytest.approx((PAYS - tilt) / (COSTS + tilt), rel=0.05)
+    # It stays there, rather than going around it.
+    assert multiplier.std() < 0.1 * multiplier.mean()

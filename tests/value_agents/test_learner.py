@@ -11,7 +11,7 @@ from gymnasium import spaces
 
 from ambs import AmbsError
 from ambs.agents.optimiser import OptimiserConfig
-from ambs.value_agents.config import COMPONENTS, ValueConfig
+from ambs.value_agents.config import COMPONENTS, QuantileConfig, ValueConfig
 from ambs.value_agents.learner import LEAST_ERROR, Transitions, ValueLearner, best_action, learn
 from ambs.world_model.parts import parts_of
 
@@ -84,6 +84,26 @@ def test_a_distribution_that_is_already_right_has_no_error():
     _, _, metrics = step(learner, batch._replace(reward=jnp.full(4, 5.0)), config, 100, key=KEY)
     assert float(metrics["loss"]) == pytest.approx(20, rel=1e-3)
     assert float(metrics["error"]) == pytest.approx(20 - np.log(2), rel=1e-3)
+
+
+def test_the_loss_of_iqn():
+    """Values 2 and 1 at every quantile, of the target 3 and 5: its own best, 5, whatever the online network prefers.
+
+    All quantiles are the same, so of an error e the loss is the mean of |τ - [e < 0]| (|e| - 0.5): half of it.
+    """
+    config = ValueConfig(agent="iqn", units=8, stack=1, quantiles=QuantileConfig(256, 8, 8))
+    learner = learner_of(config)
+    zero = jax.tree.map(jnp.zeros_like, learner)
+    online, target = (
+        eqx.tree_at(lambda net: net.out.bias, net, jnp.asarray(values))
+        for net, values in ((zero.online, [2.0, 1.0]), (zero.target, [3.0, 5.0]))
+    )
+    _, _, metrics = step(ValueLearner(online, target, learner.optimiser, learner.updates), some(), config, 100, key=KEY)
+    errors = np.array([0, 1, 2, 3]) + 0.9 * 5 - np.array([2, 1, 2, 1])
+    assert float(metrics["error"]) == pytest.approx(np.mean(errors), rel=1e-5)
+    assert float(metrics["value"]) == pytest.approx(1.5, rel=1e-5)
+    # A sum over the quantiles learned, a mean over those of the target; 256 quantiles are a sample.
+    assert float(metrics["loss"]) == pytest.approx(256 * 0.5 * np.mean(errors - 0.5), rel=0.05)
 
 
 def test_the_target_is_renewed_when_due_and_only_then():

@@ -29,6 +29,10 @@ class QuantileConfig:
     kappa: float = 1.0
     """Where the Huber loss turns from a square to a line."""
 
+    def __post_init__(self) -> None:
+        if not self.kappa > 0:
+            raise AmbsError(f"kappa is {self.kappa:g}, and has to be above 0.")
+
 
 @dataclass(frozen=True)
 class ValueConfig:

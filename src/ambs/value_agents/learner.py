@@ -106,7 +106,8 @@ def _rainbow(
     """Of one example."""
     now, chosen, then = jax.random.split(key, 3)
     given = online(one.frames, now)
-    action = best_action(online, target, one.later, config, key=chosen)
+    # Who chooses is told by another draw of noise than who judges; if that is the same network, by the same draw.
+    action = best_action(online, target, one.later, config, key=chosen if config.has("double") else then)
     value = expected(given, config)[one.action]
     if not config.has("distributional"):
         goal = one.reward + one.discount * target(one.later, then)[action, 0]

@@ -129,7 +129,7 @@ def _image(key: str, space: spaces.Box) -> Part:
     if max(rows, columns) > MOST_SIDE:
         where = f'the observation "{key}"' if key else "the observation"
         raise AmbsError(
-            f"{where} is an image of {rows}×{columns} pixels, and a world model takes sides of up to {MOST_SIDE}; make "
+            f"{where} is an image of {rows}×{columns} pixels, and sides of up to {MOST_SIDE} can be learned from; make "
             "it smaller, e.g. 64×64 with gymnasium.wrappers.ResizeObservation."
         )
     return part

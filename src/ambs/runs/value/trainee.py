@@ -147,7 +147,8 @@ def require_supported(agent: str, observed: spaces.Space[Any], acted: spaces.Spa
     """An error if the agent cannot learn in an environment with these spaces."""
     if not isinstance(acted, spaces.Discrete):
         raise AmbsError(
-            f"the actions are {acted}, and {agent} chooses among Discrete ones; take the agent dreamer or ambs."
+            f"the actions are {acted}, and {agent} chooses among Discrete ones; take the agent dreamer or ambs if they "
+            "are a Box of floats, or make them Discrete, e.g. with gymnasium.wrappers.TransformAction."
         )
     if isinstance(observed, spaces.Dict):
         raise AmbsError(
