@@ -22,6 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import ambs
+from ambs.agents.shielding import safe_policy
 from ambs.envs import Conveyor
 from ambs.envs.observations import observer
 from ambs.shield.imagine import imagine
@@ -56,7 +57,7 @@ def moves(run: Path, policy: str, steps: int, seed: int) -> tuple[np.ndarray, np
     if not isinstance(world, Conveyor):
         raise SystemExit(f"{run} was trained in {agent.config.env}, and only conveyor worlds have a kernel here.")
     learner = agent.saved.learner
-    actor = learner.task.actor if policy == "task" else learner.safety.policy.actor
+    actor = learner.task.actor if policy == "task" else safe_policy(learner.safety, agent.config.shield)
     count = world.layout.states
     look = observer(world.layout, agent.config.env_options.get("observation", "onehot"))
     cells = learner.model.prepare(as_parts(np.stack([look(cell) for cell in range(count)])))

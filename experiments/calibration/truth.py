@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ambs.agents.player import propose
-from ambs.behaviour.actor import Actor
+from ambs.behaviour.actor import Actor, Choice
 from ambs.envs.catalogue import find
 from ambs.envs.conveyor import Conveyor
 from ambs.envs.kernel import labels, slips
@@ -65,8 +65,12 @@ class Futures(NamedTuple):
 def futures(
     world: World, model: WorldModel, actor: Actor, state: State, cell: Int[Array, " states"],
     proposed: Float[Array, "states actions"], steps: int, count: int, *, key: PRNGKeyArray,
+    likeliest: bool = False,
 ) -> Futures:  # fmt: skip
-    """Plays the proposed action and then `actor`, which goes on remembering, for `steps` steps, `count` times over."""
+    """Plays the proposed action and then `actor`, which goes on remembering, for `steps` steps, `count` times over.
+
+    `likeliest`: the actor plays its likeliest action, rather than one that is drawn.
+    """
     fresh, never = model.rssm.initial((count,)), jnp.zeros(count, bool)
 
     def one(row: tuple[State, Array, Array, PRNGKeyArray]) -> Futures:
@@ -80,9 +84,12 @@ def futures(
             violation = jnp.where(world.unsafe[cell], jnp.minimum(violation, time), violation)
             state = model.rssm.observe(state, action, world.seen[cell], never, fresh, key=look)[0]
             alive = (violation > time).astype(jnp.float32)
-            probs = actor(state.features).probs * alive[:, None]
+            policy = actor(state.features)
+            assert isinstance(policy, Choice)
+            probs = (policy.mode() if likeliest else policy.probs) * alive[:, None]
             acted = jax.ops.segment_sum(probs, cell, len(world.unsafe))
-            return (state, cell, propose(actor, state, key=choose), violation), acted
+            action = propose(actor, state, key=choose, likeliest=likeliest)
+            return (state, cell, action, violation), acted
 
         times = (jnp.arange(1, steps + 1), jax.random.split(row[3], steps))
         (*_, violation), acted = jax.lax.scan(step, (*begin, jnp.full(count, steps + 1)), times)

@@ -53,6 +53,8 @@ def play(agent: SavedAgent, how: str, steps: int, envs: int, seed: int) -> Visit
     learner, config = agent.saved.learner, agent.config
     safety = config.learner.safety
     assert safety is not None
+    assert config.shield is not None
+    likeliest = config.shield.safe_actions == "likeliest"
     shield = config.shield if how == "shielded" else None
     codec, rng, key = ActionCodec(agent.action_space), np.random.default_rng(seed), jax.random.key(seed)
     worlds = [agent.make_env() for _ in range(envs)]
@@ -67,7 +69,7 @@ def play(agent: SavedAgent, how: str, steps: int, envs: int, seed: int) -> Visit
             name: jnp.asarray(part) for name, part in observed(np.stack(seen), agent.observation_space).parts.items()
         }
         state, proposed, safe, refused = _look(
-            learner, shield, safety.look_ahead, memory, parts, jnp.asarray(first), key=now
+            learner, shield, safety.look_ahead, memory, parts, jnp.asarray(first), key=now, likeliest=likeliest
         )
         probing = left > 0
         begins = (how == "probes") & ~probing & (rng.random(envs) < 1 / safety.look_ahead)
@@ -123,14 +125,14 @@ def windows(visits: Visits, steps: int) -> Int[np.ndarray, "steps envs"]:
 @eqx.filter_jit
 def _look(
     learner: Learner, shield: ShieldConfig | None, look_ahead: int, memory: Memory, obs: Mapping[str, Array],
-    first: Bool[Array, " envs"], *, key: PRNGKeyArray,
+    first: Bool[Array, " envs"], *, key: PRNGKeyArray, likeliest: bool,
 ) -> tuple[State, Array, Array, Array]:  # fmt: skip
     """The state, what either policy would do in it, and whether the shield refuses the task policy's."""
     assert learner.safety is not None
     look, choose, otherwise, verify = jax.random.split(key, 4)
     state = see(learner.model, memory, obs, first, key=look)
     proposed = propose(learner.task.actor, state, key=choose)
-    safe = propose(learner.safety.policy.actor, state, key=otherwise)
+    safe = propose(learner.safety.policy.actor, state, key=otherwise, likeliest=likeliest)
     if shield is None:
         return state, proposed, safe, jnp.zeros(first.shape, bool)
     horizon = learner.task.config.horizon

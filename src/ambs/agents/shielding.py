@@ -22,7 +22,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from ambs.agents.learner import Learner
 from ambs.agents.player import Memory, propose, see
 from ambs.agents.safety import Safety
-from ambs.behaviour.actor import Likeliest
+from ambs.behaviour.actor import Actor, Likeliest
 from ambs.errors import AmbsError, probability
 from ambs.logic import syntax
 from ambs.shield import CostCriterion, Fixed, Ladder, LookaheadShield, StatTest, TailedCriterion
@@ -115,9 +115,8 @@ def shield_of(learner: Learner, config: ShieldConfig, horizon: int, look_ahead: 
     reach = horizon if config.criterion == "latent" else look_ahead
     path = syntax.Globally(syntax.Not(syntax.Atom(VIOLATION)), syntax.Steps(0, reach))
     formula = syntax.ProbabilityBound(">=", 1 - config.Delta, path)
-    safe, test = safety.policy.actor, config.decides
+    backup, test = safe_policy(safety, config), config.decides
     task: Any = learner.task.actor
-    backup = Likeliest(safe) if config.safe_actions == "likeliest" else safe
     make: Any = StateShield if config.first == "resampled" else LookaheadShield
     if config.criterion == "paper":
         return make(learner.model, task, backup, formula, test, criterion=_by_cost(safety, config, horizon, reach))
@@ -128,6 +127,11 @@ def shield_of(learner: Learner, config: ShieldConfig, horizon: int, look_ahead: 
         within = reach - horizon
         criterion = TailedCriterion(path, horizon, _tail(lambda features: safety.violation(features)[within - 1]))
     return make(Events(learner.model), task, backup, formula, test, criterion=criterion)
+
+
+def safe_policy(safety: Safety, config: ShieldConfig) -> Actor | Likeliest:
+    """As the shield plays and imagines it."""
+    return Likeliest(safety.policy.actor) if config.safe_actions == "likeliest" else safety.policy.actor
 
 
 def _by_cost(safety: Safety, config: ShieldConfig, horizon: int, look_ahead: int) -> CostCriterion:
