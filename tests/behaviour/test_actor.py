@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ambs.behaviour.actor import Actor, Choice, Continuous
+from ambs.behaviour.actor import Actor, Choice, Continuous, Likeliest
 from ambs.world_model.rssm import State
 from ambs.world_model.sizes import size
 from tests.behaviour.by_hand import FEATURES, behaviour, with_outputs
@@ -82,3 +82,15 @@ def test_an_action_teaches_nothing_of_how_its_state_came_about():
 
     assert float(drawn(jnp.zeros(1))) != float(drawn(jnp.ones(1)))
     np.testing.assert_array_equal(jax.grad(drawn)(jnp.zeros(1)), 0)
+
+
+@pytest.mark.parametrize("discrete", [True, False])
+def test_the_likeliest_is_always_the_same(discrete):
+    actor = eqx.filter_jit(Actor)(FEATURES, 3, size("debug"), discrete=discrete, key=jax.random.key(0))
+    # Far from certain, so that a sample would be another one now and then.
+    state, keys = State(jnp.ones(1), jnp.ones((1, 1))), jax.random.split(jax.random.key(1), 40)
+    sampled, surest = (
+        jax.vmap(lambda key, who=who: who.sample(state, key=key))(keys) for who in (actor, Likeliest(actor))
+    )
+    assert len(np.unique(sampled, axis=0)) > 1
+    np.testing.assert_array_equal(surest, np.broadcast_to(actor(state.features).mode(), surest.shape))
