@@ -1,8 +1,9 @@
 """Rainbow and IQN: gradient steps, the loop beside the environment alone, and the sum tree at a million entries.
 
-The environment alone is stepped with random actions, in the same process; the loop acts, stores and learns as `ambs
-train` does with its preset for CPUs. All times are of the processor, so that what else the machine does counts less.
-Read the ratios; machines differ.
+The environment alone is stepped with random actions, in the same process, before and after each agent, and the median
+counts; the loop acts, stores and learns as `ambs train` does with its preset for CPUs. A gradient step is that alone:
+a batch drawn, learned from, and its priorities changed. All times are of the processor, so that what else the machine
+does counts less. Read the ratios; machines differ.
 
     python -m benchmarks.value_agents [--env minatar-breakout] [--steps 3000] [--json FILE]
 """
@@ -17,7 +18,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+import jax
 import numpy as np
 
 from ambs.envs.vector import make_vec
@@ -25,6 +28,7 @@ from ambs.files import write_text
 from ambs.replay.sum_tree import SumTree
 from ambs.runs.dreamer.status import Status
 from ambs.runs.value import ValueRunConfig, preset, train
+from ambs.runs.value.trainee import ValueTrainee
 from ambs.value_agents.config import AGENTS
 
 LEAVES, BATCH = 1_000_000, 32
@@ -62,37 +66,46 @@ def env_seconds(config: ValueRunConfig, steps: int) -> float:
 
 
 def loop(config: ValueRunConfig) -> dict[str, float]:
-    """Seconds a step while it collects, and while it learns; from half of the learning on, when all is compiled."""
+    """Seconds of a step of the loop, and of a gradient step; from half of the learning on, when all is compiled."""
     marks: list[tuple[int, float]] = []
+    learned: list[float] = []
+    learn = ValueTrainee.learn
+
+    def timed(*arguments: Any, **options: Any) -> Any:
+        start = time.process_time()
+        answer = jax.block_until_ready(learn(*arguments, **options))
+        learned.append(time.process_time() - start)
+        return answer
 
     def note(status: Status) -> None:
         marks.append((status.steps, time.process_time()))
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(ValueTrainee, "learn", timed):
         train(config, Path(folder) / "run", note)
-    collected = [mark for mark in marks if 0 < mark[0] < config.prefill]
-    learned = [mark for mark in marks if mark[0] > (config.prefill + config.steps) / 2]
-    return {name: _each(part) for name, part in (("collecting_s", collected), ("learning_s", learned))}
+    late = [mark for mark in marks if mark[0] > (config.prefill + config.steps) / 2]
+    step = (late[-1][1] - late[0][1]) / (late[-1][0] - late[0][0])
+    return {"step": step, "update": float(np.median(learned[len(learned) // 2 :]))}
 
 
-def _each(marks: list[tuple[int, float]]) -> float:
-    return (marks[-1][1] - marks[0][1]) / (marks[-1][0] - marks[0][0])
-
-
-def measure(env: str, steps: int) -> dict[str, Any]:
-    answer: dict[str, Any] = {"env": env, "sum_tree": sum_tree()}
+def measure(name: str, steps: int) -> dict[str, Any]:
+    answer: dict[str, Any] = {"env": name, "sum_tree": sum_tree()}
+    alone: list[float] = []
+    times: dict[str, dict[str, float]] = {}
     for agent in AGENTS:
         config = dataclasses.replace(
-            preset(agent, env, "cpu"), steps=steps, workers="inline", checkpoint_every=steps, tensorboard=False
+            preset(agent, name, "cpu"), steps=steps, workers="inline", checkpoint_every=steps, tensorboard=False
         )
-        alone, times = env_seconds(config, steps), loop(config)
-        update = (times["learning_s"] - times["collecting_s"]) * config.update_every
+        alone += [env_seconds(config, steps)]
+        times[agent] = loop(config)
+        alone += [env_seconds(config, steps)]
+    env = float(np.median(alone))
+    answer["env_steps_per_s"] = 1 / env
+    for agent, took in times.items():
         answer[agent] = {
-            "env_steps_per_s": 1 / alone,
-            "loop_steps_per_s": 1 / times["learning_s"],
-            "loop_over_env": times["learning_s"] / alone,
-            "gradient_steps_per_s": 1 / update,
-            "sum_tree_share_of_gradient_step": sum(answer["sum_tree"].values()) * 1e-6 / update,
+            "loop_steps_per_s": 1 / took["step"],
+            "loop_over_env": took["step"] / env,
+            "gradient_steps_per_s": 1 / took["update"],
+            "sum_tree_share_of_gradient_step": sum(answer["sum_tree"].values()) * 1e-6 / took["update"],
         }
     return answer
 
@@ -109,9 +122,9 @@ def main() -> None:
     for agent in AGENTS:
         row = answer[agent]
         print(
-            f"{agent} in {options.env}: {row['gradient_steps_per_s']:.0f} gradient steps/s (with acting; the sum tree "
-            f"is {row['sum_tree_share_of_gradient_step']:.1%} of one), {row['loop_steps_per_s']:.0f} steps/s, "
-            f"×{row['loop_over_env']:.1f} the time of the environment alone ({row['env_steps_per_s']:.0f} steps/s)"
+            f"{agent} in {options.env}: {row['gradient_steps_per_s']:.0f} gradient steps/s (the sum tree is "
+            f"{row['sum_tree_share_of_gradient_step']:.1%} of one), {row['loop_steps_per_s']:.0f} steps/s, "
+            f"×{row['loop_over_env']:.1f} the time of the environment alone ({answer['env_steps_per_s']:.0f} steps/s)"
         )
     if options.json:
         write_text(options.json, json.dumps(answer, indent=2) + "\n")
