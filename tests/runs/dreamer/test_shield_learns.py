@@ -38,8 +38,8 @@ def test_violations_become_rare_and_the_task_policy_keeps_acting(tmp_path, optim
     )
     config = RunConfig(
         env="conveyor", env_options={"observation": "state"}, steps=STEPS, envs=4, workers="inline", train_ratio=128.0,
-        prefill=500, log_every=500, tensorboard=False, learner=with_safety(learner, 30, entropy=0.03),
-        shield=ShieldConfig(),
+        prefill=500, log_every=500, tensorboard=False, learner=with_safety(learner, 30),
+        shield=ShieldConfig("recover", safe_actions="sampled"),
     )  # fmt: skip
     train(config, tmp_path)
     rows = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
