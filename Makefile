@@ -9,7 +9,7 @@ JOBS   ?= 2
 .PHONY: help train test lint types docs ci bench clean
 
 help:
-	@echo "make train   set up and train a shielded agent in the conveyor world (a minute)"
+	@echo "make train   set up and train a shielded agent in the conveyor world (a quarter of an hour)"
 	@echo "make test    set up and run the tests"
 	@echo "make ci      lint, types and tests: exactly what CI runs"
 	@echo "make docs    run the examples of the documentation and build it as a site, in site/"

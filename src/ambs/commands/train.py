@@ -34,15 +34,15 @@ EXAMPLE_OF_SAFETY = {"safe_entropy": 0.03}
 class Train:
     """Train an agent.
 
-    tabular, the default: AMBS in a conveyor world, with its shield and, to compare, without. The agent counts its own
-    model, plans a task and a backup policy on it, and asks the shield before every action. Leaves summary.json
-    (settings and numbers), metrics.json (every 100 steps) and training.png in the run folder.
+    ambs, the default: learns a world model in any environment, a task policy and a safe policy in its imagination, and
+    safety critics. Before every action it imagines what would follow; where the formula is too likely to be broken, the
+    safe policy acts instead. The same command with the same --run goes on with a run that was stopped;
+    docs/run-folder.md says what is in the folder. Without a world, an example: the conveyor from images, compared with
+    a kept run of the same agent without a shield.
 
-    ambs: learns a world model in any environment, a task policy and a safe policy in its imagination, and safety
-    critics. Before every action it imagines what would follow; where the formula is too likely to be broken, the safe
-    policy acts instead. The same command with the same --run goes on with a run that was stopped; docs/run-folder.md
-    says what is in the folder. Without a world, an example: the conveyor from images, compared with a kept run of the
-    same agent without a shield.
+    tabular: AMBS in a conveyor world, with its shield and, to compare, without. The agent counts its own model, plans a
+    task and a backup policy on it, and asks the shield before every action. Leaves summary.json (settings and numbers),
+    metrics.json (every 100 steps) and training.png in the run folder.
 
     dreamer: the same without a shield and what it needs.
 
@@ -56,7 +56,7 @@ class Train:
     """The world, by a name from `ambs envs`; conveyor if not given. For tabular conveyor, conveyor-figure1,
     conveyor-long-belt or conveyor-hard, and for the others also any Gymnasium id (my_module:MyEnv-v0)."""
 
-    agent: Literal["tabular", "dreamer", "ambs", "lag", "rainbow", "iqn"] = "tabular"
+    agent: Literal["tabular", "dreamer", "ambs", "lag", "rainbow", "iqn"] = "ambs"
     """Who learns."""
 
     formula: str | None = None
