@@ -44,8 +44,8 @@ class AtRandom:
         self._actions = int(vec.single_action_space.n)
         self._rng = np.random.default_rng(seed)
 
-    def act(self, batch: Batch) -> tuple[Any, int]:
-        return self._rng.integers(self._actions, size=len(batch.reward)), 0
+    def act(self, batch: Batch) -> tuple[Any, Any, int]:
+        return self._rng.integers(self._actions, size=len(batch.reward)), None, 0
 
     def played(self, actions: Any) -> None:
         """Nothing is remembered."""
@@ -57,14 +57,14 @@ class Trained:
     def __init__(self, agent: Any) -> None:
         self._agent, self._memory = agent, None
 
-    def act(self, batch: Batch) -> tuple[Any, int]:
-        """The actions, and how many of them its own shield took over."""
+    def act(self, batch: Batch) -> tuple[Any, Any, int]:
+        """The actions, how it ranks all that there are, and how many its own shield took over."""
         seen = batch.obs, self._memory, batch.is_first
         if not self._agent.shielded:
-            action, self._memory = self._agent.predict(*seen)
-            return action, 0
+            action, self._memory, preferences = self._agent.propose(*seen)
+            return action, preferences, 0
         action, self._memory, decision = self._agent.decide(*seen)
-        return action, int((np.asarray(decision.overridden) & ~batch.is_last).sum())
+        return action, None, int((np.asarray(decision.overridden) & ~batch.is_last).sum())
 
     def played(self, actions: Any) -> None:
         self._memory = self._agent.played(self._memory, actions)
@@ -78,11 +78,11 @@ def play(policy: AtRandom | Trained, vec: VectorEnv, steps: int, *, guarded: boo
     while len(violated) < steps:
         if len(violated) <= FIRST:
             deciding, since, timed_from = 0.0, time.process_time(), len(violated)
-        actions, taken = policy.act(batch)
+        actions, preferences, taken = policy.act(batch)
         overrides += taken
         if guarded:
             start = time.process_time()
-            verdicts = vec.guard(actions)
+            verdicts = vec.guard(actions, preferences)
             deciding += time.process_time() - start
             actions = verdicts.actions
             policy.played(actions)

@@ -291,6 +291,36 @@ class TestPrescience:
         decision = PrescienceShield(env, range(5), depth=5)(None, 2)
         assert (decision.action, bool(decision.overridden), decision.estimate) == (2, False, 0.0)
 
+    @pytest.mark.parametrize(
+        ("preferences", "played"),
+        [
+            (None, 0),
+            ([0.0] * 5, 0),
+            # The proposed one is best, and refused.
+            ([1, 9, 2, 4, 3], 3),
+            ([1, 9, 2, 2, 2], 2),
+            ([-3.0, 9.0, -2.0, -5.0, -1.0], 4),
+            ([np.nan, np.nan, -np.inf, np.nan, np.nan], 2),
+        ],
+    )
+    def test_plays_the_next_best_action(self, preferences, played):
+        """On the cell before the belt all actions are safe but the one to the right; the first number wins a tie."""
+        env = Conveyor(LONG_BELT, slip=0.0, observation="state")
+        env.reset(seed=0)
+        env.step(1)
+        shield = PrescienceShield(env, range(5), depth=4)
+        decision = shield(None, 1, preferences=preferences)
+        assert (decision.action, decision.overridden) == (played, True)
+        # What is safe is played, however little it is preferred.
+        assert shield(None, 0, preferences=preferences).action == 0
+        # All that begin with the belt, 1 + 5 + 25 + 125 steps, and then one path of the next-best that is tried first.
+        shield(None, 1, preferences=[5, 9, 1, 2, 8])
+        assert shield.steps == 156 + 4
+
+    def test_a_preference_for_every_action(self):
+        with pytest.raises(AmbsError, match="there are 4 preferences, and 5 actions"):
+            PrescienceShield(Conveyor("small"), range(5))(None, 0, preferences=[1, 2, 3, 4])
+
     def test_a_search_is_cut_short_and_says_so(self):
         """Five actions are fatal, whichever they are; but action 2 is none, with which nothing happens."""
 

@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium import spaces
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from ambs.behaviour.actor import Actor
+from ambs.behaviour.actor import Actor, Choice
 from ambs.errors import AmbsError
 from ambs.world_model.model import WorldModel
 from ambs.world_model.rssm import State, without_gradient
@@ -69,6 +69,14 @@ def act(
     state = see(model, memory, obs, is_first, key=look, likeliest=likeliest)
     action = propose(actor, state, key=choose, likeliest=likeliest)
     return action, Memory(state, action)
+
+
+@eqx.filter_jit
+def preferences(actor: Actor, memory: Memory) -> Float[Array, "envs actions"]:
+    """How the policy ranks all actions where `act` has just acted: the logits of a choice."""
+    policy = actor(without_gradient(memory.state).features)
+    assert isinstance(policy, Choice)
+    return policy.logits.astype(jnp.float32)
 
 
 class ActionCodec:

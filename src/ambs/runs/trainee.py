@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from ambs.agents.player import ActionCodec
 from ambs.envs.guards import GuardConfig
@@ -132,8 +132,11 @@ class Trainee(abc.ABC):
         """One more row of every environment is in the replay."""
 
     @abc.abstractmethod
-    def act(self, position: Any, counters: Any, *, key: PRNGKeyArray) -> None:
-        """Sees what the position shows, and puts there its action and what it remembers."""
+    def act(self, position: Any, counters: Any, *, key: PRNGKeyArray) -> Float[np.ndarray, "envs actions"] | None:
+        """Sees what the position shows, and puts there its action and what it remembers.
+
+        Gives how it ranks all actions, the higher the better, if the environments have a guard that asks.
+        """
 
     @abc.abstractmethod
     def played(self, position: Any) -> None:

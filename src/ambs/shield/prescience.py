@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from ambs.errors import positive_integer
+import numpy as np
+
+from ambs.errors import AmbsError, positive_integer
 from ambs.types import Decision
 
 
@@ -29,9 +31,9 @@ class PrescienceShield:
     small. What it sees is one draw of each step: in a stochastic environment a path that was safe in the search need
     not be when it is played, and the dice it sees are those of the simulator it is given.
 
-    Actions are tried in the order proposed, then `actions`; when none has a safe path, the proposed one is played, for
-    there is no better. So what takes the place of a refused action is the first safe one of `actions`, and not the
-    agent's next-best: the shield is told what the agent proposes, and nothing of how it ranks the others.
+    The proposed action is tried first, then the others in the order that the agent prefers them, so that what takes the
+    place of a refused action is its next-best; if it is not told how the agent ranks them, in the order of `actions`.
+    When none has a safe path, the proposed one is played, for there is no better.
 
     Where danger cannot be escaped the whole tree is searched, 18^5 steps of an Atari game. `most` bounds that: each
     action has an equal share of so many steps, and one whose share is used up counts as without a safe path. If the
@@ -58,13 +60,20 @@ class PrescienceShield:
         self.steps = 0
         self._paths = 0
 
-    def __call__(self, state: Any, proposed: int, *, key: Any = None) -> Decision:
-        """`state` and `key` are not used: the simulator is where the agent is."""
+    def __call__(
+        self, state: Any, proposed: int, *, key: Any = None, preferences: Sequence[float] | np.ndarray | None = None
+    ) -> Decision:
+        """`state` and `key` are not used: the simulator is where the agent is.
+
+        `preferences` has a number for each of `actions`, the higher the better. Those that are alike stay in the order
+        of `actions`; what is no number comes last.
+        """
         self.steps = self._paths = 0
         self._cut_short = False
+        others = [action for action in self._ranked(preferences) if action != proposed]
         saved = self.simulator.get_state()
         try:
-            for action in [proposed, *(other for other in self.actions if other != proposed)]:
+            for action in [proposed, *others]:
                 if self.steps:
                     self.simulator.set_state(saved)
                 self._until = self.steps + self._share
@@ -73,6 +82,16 @@ class PrescienceShield:
             return self._decision(proposed, False, math.nan if self._cut_short else 0.0)
         finally:
             self.simulator.set_state(saved)
+
+    def _ranked(self, preferences: Sequence[float] | np.ndarray | None) -> list[int]:
+        if preferences is None:
+            return self.actions
+        if len(preferences) != len(self.actions):
+            raise AmbsError(
+                f"there are {len(preferences)} preferences, and {len(self.actions)} actions; give one for each."
+            )
+        order = np.argsort(-np.asarray(preferences, float), kind="stable")
+        return [self.actions[index] for index in order]
 
     def _safe_path(self, action: int, depth: int) -> bool:
         """Depth first: one safe path is enough."""

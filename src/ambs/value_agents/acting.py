@@ -43,14 +43,29 @@ def act(
 
     Explored: the noise is drawn anew, and with probability ε the action is any. `greedy` leaves nothing to chance.
     """
+    return _chosen(network, frames, config, epsilon, key=key, greedy=greedy)[0]
+
+
+@eqx.filter_jit
+def act_ranked(
+    network: Network, frames: Array, config: ValueConfig, epsilon: Float[Array, ""], *, key: PRNGKeyArray,
+    greedy: bool = False,
+) -> tuple[Int[Array, " envs"], Float[Array, "envs actions"]]:  # fmt: skip
+    """As `act`, and the values of all actions that it was chosen by, for whoever asks what would be next-best."""
+    return _chosen(network, frames, config, epsilon, key=key, greedy=greedy)
+
+
+def _chosen(
+    network: Network, frames: Array, config: ValueConfig, epsilon: Float[Array, ""], *, key: PRNGKeyArray, greedy: bool
+) -> tuple[Int[Array, " envs"], Float[Array, "envs actions"]]:
     draw, coin, other = jax.random.split(key, 3)
     chosen_by = None if greedy else draw
     best = jax.vmap(lambda one: values(network, one, config, chosen_by))(frames)
     chosen = best.argmax(axis=1)
     if greedy:
-        return chosen
+        return chosen, best
     anything = jax.random.randint(other, chosen.shape, 0, best.shape[1], dtype=chosen.dtype)
-    return jnp.where(jax.random.uniform(coin, chosen.shape) < epsilon, anything, chosen)
+    return jnp.where(jax.random.uniform(coin, chosen.shape) < epsilon, anything, chosen), best
 
 
 def see(frames: np.ndarray, observation: np.ndarray, is_first: Bool[np.ndarray, " envs"]) -> np.ndarray:

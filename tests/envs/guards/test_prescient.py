@@ -160,6 +160,37 @@ def test_a_crash_while_searching_closes_the_episode():
         assert vector.guard(stay).asked.all()
 
 
+@pytest.mark.parametrize("workers", ["inline", 2])
+def test_the_next_best_action_of_each_environment(workers):
+    """A step to the right is refused, and nothing else is."""
+    right = np.full(3, RIGHT)
+    wanted = np.array([[0, 9, 1, 3, 2], [0, 9, 3, 2, 3], [4, 9, 3, 2, 1]])
+    with make_vec(guarded(BELT), 3, seed=0, workers=workers) as vector:
+        vector.reset()
+        vector.step(right)
+        for preferences, played in (
+            (None, [0, 0, 0]),
+            (wanted, [3, 2, 0]),
+            (wanted[::-1] / 10, [0, 2, 3]),
+            # What was told before is forgotten.
+            (None, [0, 0, 0]),
+        ):
+            verdicts = vector.guard(right, preferences)
+            assert verdicts.overridden.all()
+            np.testing.assert_array_equal(verdicts.actions, played)
+        # The proposed action is let through, whatever would be better.
+        np.testing.assert_array_equal(vector.guard(right * 0 + 4, wanted).actions, [4, 4, 4])
+
+
+def test_preferences_fit_the_actions():
+    with make_vec(guarded(BELT), 2, seed=0, workers="inline") as vector:
+        vector.reset()
+        for wrong in (np.zeros(5), np.zeros((2, 4)), np.zeros((2, 5), complex), "best"):
+            with pytest.raises(AmbsError, match=r"have to be numbers of shape \(2, 5\): a row an environment"):
+                vector.guard([0, 0], wrong)
+        assert vector.guard([0, 0], np.zeros((2, 5), int)).asked.all()
+
+
 def test_environments_without_a_guard_say_so():
     with make_vec("conveyor", 1, workers="inline") as vector:
         vector.reset()

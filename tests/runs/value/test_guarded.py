@@ -20,12 +20,14 @@ from ambs.runs.evaluate import evaluate, load
 from ambs.runs.evaluate.film import replayed
 from ambs.runs.evaluate.shields import chosen
 from ambs.runs.value import train
+from tests.envs.guards.asking import other_than_the_first, watch
 from tests.envs.guards.worlds import CAUSEWAY
 from tests.runs.dreamer.small import NO_TIME, rows, weights
 from tests.runs.dreamer.small import small as dreaming
 from tests.runs.value.small import small
 
 EXACT = GuardConfig("classical")
+ONE_AHEAD = GuardConfig("prescience", depth=1)
 FEW = {"episodes": 3, "envs": 2, "workers": "inline"}
 
 
@@ -65,6 +67,38 @@ def test_resumed_it_is_the_same_run(tmp_path, whole):
     assert [row for row in rows(tmp_path, "metrics") if row["step"] != 170] == rows(other, "metrics")
     mine, theirs = weights(tmp_path), weights(other)
     assert all((mine[name] == theirs[name]).all() for name in theirs)
+
+
+@pytest.mark.parametrize("agent", ["rainbow", "iqn"])
+def test_the_next_best_action_by_value(tmp_path, monkeypatch, agent):
+    """In a whole run, resumed as if it had not been stopped, and in its evaluation."""
+    config = guarded_run(ONE_AHEAD, agent=agent, steps=140)
+    with monkeypatch.context() as patch:
+        told = watch(patch)
+        before = train(config, tmp_path / "whole")
+    at_random = [asked for asked in told if asked.preferences is None]
+    acted = told[len(at_random) :]
+    assert len(at_random) == config.prefill // config.envs
+    assert all(asked.preferences.shape == (2, 5) for asked in acted)
+    assert other_than_the_first(at_random) == 0
+    assert other_than_the_first(acted) > 3
+    greedy = [np.array_equal(asked.preferences.argmax(axis=1), asked.proposed) for asked in acted]
+    # Noisy weights explore, and the best by these is proposed; IQN proposes any now and then.
+    assert all(greedy) if agent == "rainbow" else 0 < sum(greedy) < len(greedy)
+
+    train(guarded_run(ONE_AHEAD, agent=agent, steps=90), tmp_path / "parts")
+    summary = train(config, tmp_path / "parts")
+    assert {**summary, **NO_TIME} == {**before, **NO_TIME}
+    mine, theirs = weights(tmp_path / "parts"), weights(tmp_path / "whole")
+    assert all((mine[name] == theirs[name]).all() for name in theirs)
+
+    for deterministic in (False, True):
+        with monkeypatch.context() as patch:
+            told = watch(patch)
+            evaluate(load(tmp_path / "whole"), **FEW, deterministic=deterministic)
+        assert all(asked.preferences.shape == (2, 5) for asked in told)
+        other_than_the_first(told)
+        assert all((asked.preferences.argmax(axis=1) == asked.proposed).all() for asked in told if deterministic)
 
 
 def test_another_shield_is_another_run(whole):

@@ -36,3 +36,8 @@ class GuardConfig:
         if self.dice not in DICE:
             raise AmbsError(f"the dice of the shield are {self.dice!r}, and have to be {' or '.join(DICE)}.")
         probability("Delta", self.Delta)
+
+    @property
+    def ranks(self) -> bool:
+        """Whether it asks how the agent ranks all actions, for the next-best of them."""
+        return self.name == "prescience"

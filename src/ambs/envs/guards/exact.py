@@ -52,7 +52,7 @@ class ExactGuard:
             raise AmbsError(f"the mdp() of {name} has {safety.shape[1]} actions, and the environment {space.n}.")
         return cls(safety, allowed, backup, int(space.start))
 
-    def __call__(self, action: Any, info: Mapping[str, Any]) -> Verdict:
+    def __call__(self, action: Any, info: Mapping[str, Any], preferences: np.ndarray | None = None) -> Verdict:
         state, index = info["state"], action - self.start
         estimate = float(self.safety[state, index])
         if self.allowed[state, index]:

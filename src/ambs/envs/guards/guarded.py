@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import gymnasium
+import numpy as np
 
 
 class Verdict(NamedTuple):
@@ -25,8 +26,9 @@ class Verdict(NamedTuple):
 class Guard(Protocol):
     """Proposed action in, played action out; the environment is left as it was."""
 
-    def __call__(self, action: Any, info: Mapping[str, Any]) -> Verdict:
-        """`info` is what the environment told when it was last stepped or reset."""
+    def __call__(self, action: Any, info: Mapping[str, Any], preferences: np.ndarray | None = None) -> Verdict:
+        """`info` is what the environment told when it was last stepped or reset; `preferences` has a number for each
+        action, the higher the better to whoever proposed."""
 
 
 class Guarded(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -48,6 +50,6 @@ class Guarded(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._info = info
         return observation, reward, terminated, truncated, info
 
-    def guard(self, action: Any) -> Verdict:
+    def guard(self, action: Any, preferences: np.ndarray | None = None) -> Verdict:
         """What to play instead of `action`, or `action` itself."""
-        return self._guard(action, self._info)
+        return self._guard(action, self._info, preferences)

@@ -93,12 +93,12 @@ class PrescientGuard:
             self._simulator.require_dice(name)
         self._shield = PrescienceShield(self._simulator, actions, config.depth, most=config.most)
 
-    def __call__(self, action: Any, info: Mapping[str, Any]) -> Verdict:
+    def __call__(self, action: Any, info: Mapping[str, Any], preferences: np.ndarray | None = None) -> Verdict:
         before = self._simulator.get_state() if self._own_dice else None
         if before is not None:
             self._simulator.take_other_dice(before)
         try:
-            decision = self._shield(None, action)
+            decision = self._shield(None, action, preferences=preferences)
         finally:
             if before is not None:
                 self._simulator.set_state(before)

@@ -33,6 +33,17 @@ def checked(actions: Any, space: spaces.Space[Any], count: int) -> np.ndarray[An
     return given
 
 
+def checked_preferences(preferences: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Numbers of this shape."""
+    given = np.asarray(preferences)
+    if given.shape != shape or not np.can_cast(given.dtype, np.float32, "same_kind"):
+        raise AmbsError(
+            f"the preferences are {given.dtype} of shape {given.shape}, and have to be numbers of shape {shape}: a row "
+            "an environment, a column an action."
+        )
+    return given
+
+
 def checked_episodes(
     episodes: Any, actions: Any, space: spaces.Space[Any], num_envs: int
 ) -> tuple[list[int], list[np.ndarray[Any, Any]]]:

@@ -18,7 +18,7 @@ OBS = "obs"
 
 # What an environment is asked to do, in the array "todo": to take the action in "action", to begin an episode with the
 # seed in "seed", or to do so after having been made, or made anew; or to have its guard judge the action in "action",
-# and put there the one to play.
+# with "preferences" among all actions, and put there the one to play.
 NOTHING, STEP, RESET, MAKE, GUARD = 0, 1, 2, 3, 4
 
 # The arrays begin where a cache line does, so that neighbours are not slowed by each other's writes.
@@ -70,6 +70,7 @@ def layout(description: Description, n: int) -> Layout:
         "is_first": ((), np.bool_),
         "is_last": ((), np.bool_),
         "is_terminal": ((), np.bool_),
+        "preferences": ((_choices(description.action_space),), np.float32),
         "overridden": ((), np.bool_),
         "estimate": ((), np.float32),
         "searched": ((), np.int64),
@@ -81,6 +82,10 @@ def layout(description: Description, n: int) -> Layout:
         size = math.prod((n, *shape)) * np.dtype(dtype).itemsize
         end += -(-size // _ALIGNMENT) * _ALIGNMENT
     return Layout(fields, end)
+
+
+def _choices(space: spaces.Space[Any]) -> int:
+    return int(space.n) if isinstance(space, spaces.Discrete) else 0
 
 
 def _row(space: spaces.Space[Any], what: str) -> tuple[tuple[int, ...], Any]:

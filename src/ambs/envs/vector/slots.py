@@ -89,7 +89,7 @@ class Slots:
         if not isinstance(env, Guarded):
             raise AmbsError("these environments have no guard to ask; make them with ambs.envs.guards.guarded_maker.")
         start = time.perf_counter()
-        verdict = env.guard(arrays["action"][index].copy())
+        verdict = env.guard(arrays["action"][index].copy(), arrays["preferences"][index].copy())
         arrays["seconds"][index] = time.perf_counter() - start
         arrays["action"][index] = verdict.action
         arrays["overridden"][index] = verdict.overridden

@@ -18,7 +18,7 @@ from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 from jaxtyping import Bool, Int, UInt8
 
-from ambs.envs.vector.actions import checked, checked_episodes
+from ambs.envs.vector.actions import checked, checked_episodes, checked_preferences
 from ambs.envs.vector.arrays import GUARD, MAKE, NOTHING, OBS, RESET, STEP, Description
 from ambs.envs.vector.batch import Batch, Verdicts
 from ambs.envs.vector.seeds import env_seed
@@ -98,12 +98,19 @@ class VectorEnv:
         todo = np.where(over, RESET, np.where(cut_off, NOTHING, STEP)).astype(np.uint8)
         return self._run(todo, cut_off)
 
-    def guard(self, actions: Any) -> Verdicts:
+    def guard(self, actions: Any, preferences: Any = None) -> Verdicts:
         """What the environments' guards would have played instead of these actions; nothing is played yet.
 
         For environments that `ambs.envs.guards.guarded_maker` makes.
+
+        Args:
+            actions: The proposed ones, a row an environment.
+            preferences: `[N, actions]`, how good each action would be to whoever proposes, for guards that play the
+                next-best; if not given, all are alike.
         """
         over, arrays = self._propose(actions), self.backend.arrays
+        told = arrays["preferences"]
+        told[:] = 0 if preferences is None else checked_preferences(preferences, told.shape)
         asked = ~(over | self._lost)
         for name, nothing in (("overridden", False), ("estimate", np.nan), ("searched", 0), ("seconds", 0.0)):
             arrays[name][:] = nothing
@@ -240,7 +247,8 @@ class VectorEnv:
 
     def _collect(self) -> Batch:
         """A copy of the arrays, which the next step will overwrite."""
-        now = {name: array.copy() for name, array in self.backend.arrays.items()}
+        names = (*self._names, "reward", "cost", "labels", "is_first", "is_last", "is_terminal")
+        now = {name: self.backend.arrays[name].copy() for name in names}
         if isinstance(self.single_observation_space, spaces.Dict):
             obs: Any = {name.removeprefix(f"{OBS}/"): now[name] for name in self._names}
         else:

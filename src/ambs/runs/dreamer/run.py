@@ -181,14 +181,14 @@ class Run:
         position = self.position
         self.ring.add(as_rows(position.batch, position.action))
         self.trainee.stored(self.ring)
-        acted = self.counters.steps >= self.config.prefill
+        acted, preferences = self.counters.steps >= self.config.prefill, None
         if not acted:
             self.trainee.pass_over(position)
             position.action = self._random_action()
         else:
-            self.trainee.act(position, self.counters, key=self._next_key())
+            preferences = self.trainee.act(position, self.counters, key=self._next_key())
             self._require_sound_policy()
-        position.batch = self._next_batch(acted)
+        position.batch = self._next_batch(acted, preferences)
         self._require_sound(position.batch)
         for episode in self.scorer.add(position.batch, self.counters):
             self.log.score(self.counters.steps, **dataclasses.asdict(episode))
@@ -202,12 +202,12 @@ class Run:
         held = (self.rng.random(config.envs) >= 1 / config.hold) & ~position.batch.is_first
         return np.where(held[:, None], position.action, fresh)
 
-    def _guard(self, acted: bool) -> None:
+    def _guard(self, acted: bool, preferences: np.ndarray | None) -> None:
         """The environments' guards, if there are any, have the last word on what is played."""
         if self.config.guard is None:
             return
         position, counters = self.position, self.counters
-        verdicts = self.vec.guard(self.codec.decode(position.action))
+        verdicts = self.vec.guard(self.codec.decode(position.action), preferences)
         self.verdicts.add(verdicts)
         counters.shielded += int(verdicts.asked.sum())
         counters.overrides += int(verdicts.overridden.sum())
@@ -217,10 +217,10 @@ class Run:
             if acted:
                 self.trainee.played(position)
 
-    def _next_batch(self, acted: bool) -> Batch:
+    def _next_batch(self, acted: bool, preferences: np.ndarray | None) -> Batch:
         """What follows the actions; an environment's error says what there is to go on from."""
         try:
-            self._guard(acted)
+            self._guard(acted, preferences)
             return self.vec.step(self.codec.decode(self.position.action))
         except AmbsError as error:
             rest = self._last_good(

@@ -10,13 +10,13 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from ambs.agents.backup import Backup
 from ambs.agents.forecast import forecast
 from ambs.agents.learner import Learner, learn
 from ambs.agents.placement import Placement
-from ambs.agents.player import ActionCodec, Memory, act, nothing_yet
+from ambs.agents.player import ActionCodec, Memory, act, nothing_yet, preferences
 from ambs.agents.shielding import act_shielded
 from ambs.envs.vector import VectorEnv
 from ambs.errors import AmbsError
@@ -107,7 +107,9 @@ class DreamerTrainee(Trainee):
     def stored(self, ring: Ring) -> None:
         """Sequences are drawn uniformly: there is nothing to keep of single rows."""
 
-    def act(self, position: Position, counters: Counters, *, key: PRNGKeyArray) -> None:
+    def act(
+        self, position: Position, counters: Counters, *, key: PRNGKeyArray
+    ) -> Float[np.ndarray, "envs actions"] | None:
         """With its shield, if that has begun; until then a shield may wait for the model to foretell violations."""
         config, calibration = self.config, self.calibration
         _require_some_safety(config, counters)
@@ -141,6 +143,9 @@ class DreamerTrainee(Trainee):
             counters.shielded += int(played.sum())
             counters.overrides += int(np.asarray(decision.overridden)[played].sum())
         position.action = np.asarray(position.memory.action)
+        if config.guard is None or not config.guard.ranks:
+            return None
+        return np.asarray(preferences(self.learner.task.actor, position.memory))
 
     def played(self, position: Position) -> None:
         position.memory = Memory(position.memory.state, jnp.asarray(position.action))

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ambs.agents.backup import Backup
-from ambs.agents.player import ActionCodec, Memory, act, nothing_yet
+from ambs.agents.player import ActionCodec, Memory, act, nothing_yet, preferences
 from ambs.agents.shielding import ShieldConfig, act_shielded
 from ambs.errors import AmbsError
 from ambs.runs.dreamer.saved import Saved, make_env
@@ -72,6 +72,16 @@ class SavedAgent:
         """
         action, memory, _ = self._next(observation, state, episode_start, deterministic)
         return action, memory
+
+    def propose(
+        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False
+    ) -> tuple[Any, Memory, np.ndarray | None]:
+        """As `predict`, and how the policy ranks all actions, a row an environment, if it is played with a shield of
+        the environment's that asks."""
+        action, memory = self.predict(observation, state, episode_start, deterministic)
+        if self.chosen.guard is None or not self.chosen.guard.ranks:
+            return action, memory, None
+        return action, memory, np.asarray(preferences(self.saved.learner.task.actor, memory))
 
     def played(self, state: Memory, actions: Any) -> Memory:
         """What to remember where others have chosen the actions: `predict`'s state, with these, a row each."""

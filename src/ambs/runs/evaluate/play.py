@@ -47,14 +47,15 @@ def play(agent: LoadedAgent, vec: VectorEnv, quota: list[int], *, deterministic:
     overrides, searched, seconds = np.zeros(len(quota), int), np.zeros(len(quota), int), np.zeros(len(quota))
     batch = vec.reset()
     memory: Any = None
+    preferences: np.ndarray | None = None
     while any(left):
         if agent.shielded:
             action, memory, decision = agent.decide(batch.obs, memory, batch.is_first, deterministic)
             overrides += np.asarray(decision.overridden) & ~batch.is_last
         else:
-            action, memory = agent.predict(batch.obs, memory, batch.is_first, deterministic)
+            action, memory, preferences = agent.propose(batch.obs, memory, batch.is_first, deterministic)
         if agent.chosen.guard is not None:
-            verdicts = vec.guard(action)
+            verdicts = vec.guard(action, preferences)
             action, memory = verdicts.actions, agent.played(memory, verdicts.actions)
             overrides += verdicts.overridden
             searched += verdicts.steps

@@ -17,7 +17,7 @@ from ambs.runs.evaluate.observed import observed
 from ambs.runs.evaluate.shields import chosen
 from ambs.runs.value.saved import SavedValues
 from ambs.runs.value.trainee import no_frames
-from ambs.value_agents.acting import act, see
+from ambs.value_agents.acting import act, act_ranked, see
 
 
 class ValueAgent:
@@ -61,6 +61,14 @@ class ValueAgent:
             deterministic: The action of the highest value, by noiseless weights or by evenly spread quantiles; rather
                 than one with the noise, or with as many random ones, as at the end of training.
         """
+        action, frames, _ = self.propose(observation, state, episode_start, deterministic)
+        return action, frames
+
+    def propose(
+        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False
+    ) -> tuple[Any, np.ndarray, np.ndarray | None]:
+        """As `predict`, and the values of all actions, a row an environment, if it is played with a shield of the
+        environment's that asks."""
         parts, rows, alone = observed(observation, self.observation_space)
         how = self.config.learner
         none = no_frames(self.observation_space, how.stack, rows)
@@ -70,9 +78,13 @@ class ValueAgent:
         if not deterministic:
             self._key, key = jax.random.split(self._key)
         epsilon = jnp.float32(0.0 if how.has("noisy") else how.least_epsilon)
-        chosen = np.asarray(act(self.saved.network, jnp.asarray(frames), how, epsilon, key=key, greedy=deterministic))
-        actions = self._codec.decode(np.eye(self._codec.size, dtype=np.float32)[chosen])
-        return (actions[0] if alone else actions), frames
+        given, values = (self.saved.network, jnp.asarray(frames), how, epsilon), None
+        if self.chosen.guard is not None and self.chosen.guard.ranks:
+            chosen, values = act_ranked(*given, key=key, greedy=deterministic)
+        else:
+            chosen = act(*given, key=key, greedy=deterministic)
+        actions = self._codec.decode(np.eye(self._codec.size, dtype=np.float32)[np.asarray(chosen)])
+        return (actions[0] if alone else actions), frames, None if values is None else np.asarray(values)
 
     def played(self, state: np.ndarray, actions: Any) -> np.ndarray:
         """What to remember where others have chosen the actions: of those, nothing."""

@@ -10,7 +10,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from gymnasium import spaces
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from ambs.agents.player import ActionCodec
 from ambs.envs.vector import VectorEnv
@@ -21,7 +21,7 @@ from ambs.runs.dreamer.position import Position
 from ambs.runs.dreamer.rows import layout
 from ambs.runs.trainee import Trainee
 from ambs.runs.value.config import ValueRunConfig
-from ambs.value_agents.acting import act, see
+from ambs.value_agents.acting import act, act_ranked, see
 from ambs.value_agents.learner import Transitions, ValueLearner, learn
 from ambs.world_model.parts import Part, parts_of
 
@@ -70,13 +70,20 @@ class ValueTrainee(Trainee):
     def stored(self, ring: Ring) -> None:
         self.priorities.stored(ring)
 
-    def act(self, position: Position, counters: Counters, *, key: PRNGKeyArray) -> None:
+    def act(
+        self, position: Position, counters: Counters, *, key: PRNGKeyArray
+    ) -> Float[np.ndarray, "envs actions"] | None:
         self.pass_over(position)
         self._steps = counters.steps
         how = self.config.learner
         epsilon = jnp.float32(how.epsilon(self._learned_for()))
-        chosen = np.asarray(act(self.learner.online, jnp.asarray(position.memory), how, epsilon, key=key))
-        position.action = np.eye(self.codec.size, dtype=np.float32)[chosen]
+        seen, values = jnp.asarray(position.memory), None
+        if self.config.guard is not None and self.config.guard.ranks:
+            chosen, values = act_ranked(self.learner.online, seen, how, epsilon, key=key)
+        else:
+            chosen = act(self.learner.online, seen, how, epsilon, key=key)
+        position.action = np.eye(self.codec.size, dtype=np.float32)[np.asarray(chosen)]
+        return None if values is None else np.asarray(values)
 
     def played(self, position: Position) -> None:
         """Of actions nothing is remembered."""
