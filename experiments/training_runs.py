@@ -86,7 +86,7 @@ SUITES = {
         Plan("conveyor", 40_000, GRIDS, "conveyor-grid"),
         Plan("conveyor", 40_000, PIXELS, "conveyor-pixels"),
     ],
-    "atari": [Plan("seaquest", 20_000, ("--size", "tiny", "--capacity", "100000", "--workers", "inline"))],
+    "atari": [Plan("seaquest", 30_000, ("--size", "tiny", "--capacity", "100000", "--workers", "inline"))],
     "shielded-conveyor": [
         Plan("conveyor", SHORT, PRETRAINED, "conveyor-pretrained"),
         *(
