@@ -23,7 +23,7 @@ UPDATES = 600
 
 def test_the_constraint_holds_and_the_multiplier_converges():
     critics = OptimiserConfig(3e-3, 1e-8, 1000.0)
-    config = LagrangianConfig(lagrange=0.0, penalty=1e-3, power=1e-4, threshold=ALLOWED, critics=critics)
+    config = LagrangianConfig(lagrange=0.0, penalty=1e-3, power=1e-4, threshold=ALLOWED, critics=critics, expected=True)
     learner, step = begin(Immediate, lagrangian=config, behaviour=BehaviourConfig(entropy=ENTROPY))
     rows = []
     for key in jax.random.split(jax.random.key(2), UPDATES):

@@ -4,6 +4,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 
 from ambs.behaviour.actor_critic import BehaviourConfig
 from ambs.behaviour.safety_critics import SafetyCritics, TwinLesson
@@ -80,3 +81,24 @@ def test_both_learn_and_the_slow_copies_follow():
     moved = eqx.tree_at(lambda me: me.twins[0].out.bias, me, jnp.ones(BINS)).follow()
     np.testing.assert_allclose(moved.slow[0].out.bias, 0.02, rtol=1e-5)
     np.testing.assert_allclose(moved.slow[1].out.bias, 0.0)
+
+
+def test_costs_that_come_by_chance_are_worth_their_mean_where_means_are_expected():
+    """10 or nothing, as likely: 5; in symlog space √11 - 1 = 2.3."""
+    config, optimiser = BehaviourConfig(discount=0.9), optax.adam(0.05)
+    targets = jnp.array([[10.0, 0.0]])
+    for expected, worth in ((True, 5.0), (False, 11**0.5 - 1)):
+        me = SafetyCritics(2, SIZES["debug"], config, most=10.0, expected=expected, key=jax.random.key(0))
+        assert float(me.value(jnp.zeros(2))) < 0.7, "to begin with, next to nothing"
+        anchors = jnp.broadcast_to(targets[..., None], (1, 2, 2))
+        lesson = TwinLesson(jnp.zeros((1, 2, 2)), targets, jnp.ones((1, 2)), anchors)
+
+        def learn(carry, _, me=me, lesson=lesson):
+            twins, state = carry
+            gradient = jax.grad(lambda twins: eqx.tree_at(lambda me: me.twins, me, twins).loss(lesson))(twins)
+            change, state = optimiser.update(gradient, state)
+            return (optax.apply_updates(twins, change), state), None
+
+        (twins, _), _ = jax.lax.scan(learn, (me.twins, optimiser.init(me.twins)), None, 600)
+        found = eqx.tree_at(lambda me: me.twins, me, twins).value(jnp.zeros(2))
+        np.testing.assert_allclose(found, worth, rtol=0.02)

@@ -45,3 +45,16 @@ def test_untrained_heads_say_zero():
 def test_numbers_beyond_the_bins_count_as_the_last():
     logits = jnp.zeros(BINS).at[-1].set(5.0)
     assert float(TwoHot(logits).loss(jnp.asarray(1e12))) == pytest.approx(float(-jax.nn.log_softmax(logits)[-1]))
+
+
+def test_the_expected_cost_is_a_mean_of_costs_and_not_of_their_symlog():
+    """Half at 0, half on the two bins around 10: 5. What is below 0 counts as 0, what is beyond as the bin above 10."""
+    place = (np.log(11) + 20) * 254 / 40
+    low, share = int(place), place - int(place)
+    probs = np.full(255, 1e-12)
+    probs[127], probs[low], probs[low + 1] = 0.5, 0.5 * (1 - share), 0.5 * share
+    said = TwoHot(jnp.log(jnp.asarray(probs, jnp.float32)))
+    assert float(said.expected(10.0)) == pytest.approx(5.0, rel=0.01)
+    assert float(said.mean) == pytest.approx(11**0.5 - 1, rel=0.01)
+    assert float(TwoHot(50 * jnp.eye(255)[10]).expected(10.0)) == pytest.approx(0.0, abs=1e-6)
+    assert float(TwoHot(50 * jnp.eye(255)[250]).expected(10.0)) == pytest.approx(np.expm1((low + 1) * 40 / 254 - 20))

@@ -40,6 +40,9 @@ class LagrangianConfig:
     threshold: float | None = None
     """d, what the policy may cost; C γ^T if not given, the cost of a violation in T steps."""
     critics: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(3e-5, 1e-5, 100.0))
+    expected: bool = False
+    """Whether J^C is a mean of costs. The paper's is one in symlog space: where costs come by chance, a constraint that
+    holds of it is broken in truth."""
 
     def __post_init__(self) -> None:
         positive_integer("the look-ahead", self.look_ahead)
@@ -71,7 +74,9 @@ class Lagrangian(eqx.Module):
     def create(
         cls, features: int, size: Size, behaviour: BehaviourConfig, config: LagrangianConfig, *, key: PRNGKeyArray
     ) -> Lagrangian:
-        critics = SafetyCritics(features, size, behaviour, most=config.violation_cost, key=key)
+        critics = SafetyCritics(
+            features, size, behaviour, most=config.violation_cost, expected=config.expected, key=key
+        )
         return cls(critics, Multipliers.start(config.lagrange, config.penalty), start(config.critics, critics.twins))
 
 

@@ -133,6 +133,9 @@ def learn_safety(
 def observed(critics: SafetyCritics, model: WorldModel, imagined: Imagined) -> tuple[TwinLesson, OfEntered]:
     """What the twins are to learn of a dream, and what the model says of the states that were entered in it."""
     cost, safe = jax.lax.map(lambda row: (model.predict_cost(row), model.predict_safe(row)), imagined.features[1:])
+    if critics.expected:
+        # The cost head's mean is one in symlog space; that of safety is a probability.
+        cost = critics.most * (1 - safe)
     alive = goes_on(safe, imagined.cont)
     counted = alive if critics.bounded else imagined.cont
     weight = weights(imagined.alive, counted, critics.config.discount)

@@ -23,6 +23,9 @@ from ambs.world_model.numbers import BINS, TwoHot
 from ambs.world_model.sizes import Size
 from ambs.world_model.sparse import Sparse
 
+# Log-odds of no cost at all against any other bin, to begin with: a mean of about 0.05 C.
+SURE = 8.0
+
 
 def goes_on(safe: Float[Array, "*shape"], cont: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     """The probability that a state is safe and not the last, from those that it is safe and that it is not the last.
@@ -59,25 +62,31 @@ class SafetyCritics(eqx.Module):
     most: float = eqx.field(static=True)
     """C."""
     bounded: bool = eqx.field(static=True)
+    expected: bool = eqx.field(static=True)
+    """Whether values are means of costs, and not of their symlog: those are far less where costs come by chance."""
     config: BehaviourConfig = eqx.field(static=True)
 
     def __init__(
         self, features: int, size: Size, config: BehaviourConfig, *, most: float, bounded: bool = True,
-        key: PRNGKeyArray,
+        expected: bool = False, key: PRNGKeyArray,
     ) -> None:  # fmt: skip
         first, second = (
             MLP(features, (BINS,), units=size.units, layers=size.layers, scale=0.0, key=each)
             for each in jax.random.split(key)
         )
+        if expected:
+            # Bins of costs and none of gains: without this, all equal would be a mean of half of C.
+            nothing = jnp.zeros(BINS).at[BINS // 2].set(SURE)
+            first, second = (eqx.tree_at(lambda net: net.out.bias, net, nothing) for net in (first, second))
         self.twins = (first, second)
         self.slow = jax.tree.map(jnp.copy, self.twins)
-        self.most, self.bounded, self.config = most, bounded, config
+        self.most, self.bounded, self.expected, self.config = most, bounded, expected, config
 
     def value(
         self, features: Float[Array, "*shape features"] | Sparse, *, pessimistic: bool = False
     ) -> Float[Array, "*shape"]:
         """The lesser of the two, as the paper has it; or the greater, which is the safer one to believe."""
-        first, second = (TwoHot(net(features)).mean for net in self.twins)
+        first, second = (self._mean(net, features) for net in self.twins)
         return self._clipped(jnp.maximum(first, second) if pessimistic else jnp.minimum(first, second))
 
     def lesson(
@@ -108,7 +117,11 @@ class SafetyCritics(eqx.Module):
         return eqx.tree_at(lambda me: me.slow, self, follow(self.slow, self.twins, self.config.slow_decay))
 
     def _slow(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape 2"]:
-        return jnp.stack([TwoHot(net(features)).mean for net in self.slow], axis=-1)
+        return jnp.stack([self._mean(net, features) for net in self.slow], axis=-1)
+
+    def _mean(self, net: MLP, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape"]:
+        guess = TwoHot(net(features))
+        return guess.expected(self.most) if self.expected else guess.mean
 
     def _clipped(self, value: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
         return jnp.clip(value, 0.0, self.most if self.bounded else None)

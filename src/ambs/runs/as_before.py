@@ -13,7 +13,8 @@ AS_BEFORE: dict[str, Any] = {
     "shield.safe_actions": "sampled",
     "learner.steps_ahead": 1, "learner.dynamics": 0.5, "learner.representation": 0.1, "guard": None,
     "learner.safety.unsafe_ends": False, "learner.safety.entropy": None,
-    "learner.lagrangian": None, "learner.safety.penalty": None, "learner.safety.safety_discount": True,
+    "learner.lagrangian": None, "learner.lagrangian.expected": False,
+    "learner.safety.penalty": None, "learner.safety.safety_discount": True,
     **{f"learner.{name}.second_decay": 0.999 for name in ("world_model", "actor", "critic", "safety.critics")},
 }  # fmt: skip
 

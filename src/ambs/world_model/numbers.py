@@ -37,6 +37,16 @@ class TwoHot(eqx.Module):
         probs = jax.nn.softmax(self.logits)
         return symexp(jnp.sum(probs * jnp.broadcast_to(_bins(probs.dtype), probs.shape), axis=-1))
 
+    def expected(self, most: float) -> Float[Array, "*shape"]:
+        """Σ p_i symexp(b_i), the mean of what is known to lie from 0 to `most`; bins beyond count as the first that is.
+
+        `mean` is one in symlog space: of 10 or 0 with equal probability it says 2.3, this 5.
+        """
+        probs = jax.nn.softmax(self.logits)
+        worth = symexp(_bins(probs.dtype))
+        worth = worth.clip(0.0, jnp.min(worth, where=worth >= most, initial=jnp.inf))
+        return jnp.sum(probs * jnp.broadcast_to(worth, probs.shape), axis=-1)
+
     def loss(self, target: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
         """-Σ twohot(symlog target)_i ln p_i, gathered from the two bins that count."""
         place = (symlog(target).clip(-RANGE, RANGE) + RANGE) * ((BINS - 1) / (2 * RANGE))

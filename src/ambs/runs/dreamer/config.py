@@ -34,7 +34,7 @@ def with_safety(
 
 def with_lagrangian(learner: LearnerConfig, *, paper: bool = False) -> LearnerConfig:
     """The learner of LAG. The paper's multipliers are made for 10^5 updates and more, and in 10^3 would do nothing."""
-    short: dict[str, Any] = {} if paper else {"lagrange": 1e-2, "penalty": 1e-3, "power": 1e-3}
+    short: dict[str, Any] = {} if paper else {"lagrange": 1e-2, "penalty": 1e-3, "power": 1e-3, "expected": True}
     return replace(learner, lagrangian=LagrangianConfig(critics=learner.critic, **short))
 
 
