@@ -111,7 +111,10 @@ SUITES = {
         )
     ],
     # The paper's threshold for LAG, 9.1 of cost, is never reached here; 3 binds.
-    "lag": [Plan("conveyor", SHORT, (*PRETRAINED, "--cost-threshold", "3"), "conveyor-lag", "lag")],
+    "lag": [
+        Plan("conveyor", SHORT, (*PRETRAINED, "--cost-threshold", "3", *means), f"conveyor-lag{name}", "lag")
+        for name, means in (("", ()), ("-symlog", ("--cost-means", "symlog")))
+    ],
     "values": [
         *(Plan("minatar-breakout", 60_000, GRIDS, "", agent) for agent in VALUES),
         # Slow to learn for these too: at 60,000 steps both were still next to random.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from ambs.runs.dreamer import RunConfig
@@ -27,6 +27,10 @@ class LagOptions:
     penalty_power: float | None = None
     """By what share mu grows at every update; 0.001 if not given, and 0.00001 with the preset paper."""
 
+    cost_means: Literal["expected", "symlog"] | None = None
+    """What the critics of cost tell: its mean (expected), or one in symlog space, far less where costs come by chance
+    (symlog); expected if not given, and symlog with the preset paper."""
+
 
 def constrained(config: RunConfig, options: LagOptions, *, paper: bool) -> RunConfig:
     """The run, with what LAG learns."""
@@ -37,6 +41,7 @@ def constrained(config: RunConfig, options: LagOptions, *, paper: bool) -> RunCo
     given: dict[str, Any] = {
         "threshold": options.cost_threshold, "lagrange": options.lagrange_multiplier,
         "penalty": options.penalty_multiplier, "power": options.penalty_power,
+        "expected": None if options.cost_means is None else options.cost_means == "expected",
     }  # fmt: skip
     lagrangian = dataclasses.replace(
         learner.lagrangian, **{name: value for name, value in given.items() if value is not None}

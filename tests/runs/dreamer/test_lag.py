@@ -3,8 +3,11 @@
 import dataclasses
 import json
 
+import pytest
+
 import ambs
 from ambs.agents.lagrangian import LagrangianConfig
+from ambs.commands.train_lag import LagOptions, constrained
 from ambs.runs.dreamer import train
 from tests.runs.dreamer.small import NO_TIME, rows, small
 from tests.runs.dreamer.test_resume import assert_same_arrays
@@ -12,7 +15,7 @@ from tests.runs.dreamer.test_resume import assert_same_arrays
 
 def lag(steps):
     config = small(steps=steps)
-    lagrangian = LagrangianConfig(lagrange=0.1, penalty=0.1, power=0.1, threshold=0.5)
+    lagrangian = LagrangianConfig(lagrange=0.1, penalty=0.1, power=0.1, threshold=0.5, expected=True)
     return dataclasses.replace(config, learner=dataclasses.replace(config.learner, lagrangian=lagrangian))
 
 
@@ -35,3 +38,13 @@ def test_a_run_of_lag(tmp_path, run_ambs):
     assert 0 <= int(action) < 5
     code, out, _ = run_ambs("eval", tmp_path / "whole", "--episodes", "1", "--json")
     assert (code, json.loads(out)["shielded"]) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("said", "paper", "expected"),
+    [(None, False, True), (None, True, False), ("symlog", False, False), ("expected", True, True)],
+)
+def test_the_means_of_costs_as_they_are_asked_for(said, paper, expected):
+    config = constrained(small(steps=160), LagOptions(cost_means=said), paper=paper)
+    assert config.learner.lagrangian is not None
+    assert config.learner.lagrangian.expected is expected
