@@ -86,6 +86,21 @@ def test_a_distribution_that_is_already_right_has_no_error():
     assert float(metrics["error"]) == pytest.approx(20 - np.log(2), rel=1e-3)
 
 
+@pytest.mark.parametrize(("double", "loss"), [(True, 40.0), (False, 4.0)])
+def test_the_target_of_a_distribution(double, loss):
+    """Atoms -10, 0, 10. The online network is sure of 10 for action 0 and of 0 for action 1, the target the reverse.
+
+    Double: the online network chooses action 0, of which the target is sure that it is worth 0; the online network has
+    e^-40 there. Else the target chooses action 1, worth 0.9 × 10 = 9: a tenth of the weight goes to 0, the rest to 10.
+    """
+    without = ("noisy", "dueling", "priorities", "multistep", *(() if double else ("double",)))
+    config = dataclasses.replace(PLAIN, atoms=3, without=without)
+    ten, nothing = [-20.0, -20.0, 20.0], [-20.0, 20.0, -20.0]
+    learner = biased(learner_of(config), [*ten, *nothing], [*nothing, *ten])
+    batch = some()._replace(reward=jnp.zeros(4), action=jnp.zeros(4, jnp.int32))
+    assert float(step(learner, batch, config, 100, key=KEY)[2]["loss"]) == pytest.approx(loss, rel=1e-3)
+
+
 def test_the_loss_of_iqn():
     """Values 2 and 1 at every quantile, of the target 3 and 5: its own best, 5, whatever the online network prefers.
 

@@ -30,8 +30,8 @@ def late_returns(patch, probe, path, agent, **learner):
 @pytest.mark.parametrize(
     ("probe", "agent", "learner", "least"),
     [
-        # The first action pays three steps later.
-        (Delayed, "rainbow", {"stack": 4}, 0.85),
+        # The first action pays three steps later, and is not seen in between: only the sum of four rewards tells.
+        (Delayed, "rainbow", {"stack": 4, "horizon": 4}, 0.95),
         # The cue is four frames back: with a stack it is known, without one it is a guess. Compiled once for both.
         (Remembered, "rainbow", {"stack": 4}, 0.8),
         (Dependent, "rainbow", {"without": COMPONENTS}, 0.9),

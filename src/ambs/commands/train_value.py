@@ -66,6 +66,10 @@ def configuration(command: Train, shared: DreamerOptions, options: ValueOptions)
         config.learner, without=options.without, **given(shared, "discount"),
         **given(options, "units", "stack", "most_value"),
     )  # fmt: skip
+    if options.most_value is not None and not learner.has("distributional"):
+        raise AmbsError(
+            "--most-value is the end of the distribution that Rainbow learns, and there is none here; leave it out."
+        )
     if shared.learning_rate is not None:
         optimiser = dataclasses.replace(learner.optimiser, learning_rate=shared.learning_rate)
         learner = dataclasses.replace(learner, optimiser=optimiser)

@@ -38,7 +38,8 @@ def safety_formula(
     """
     parsed = parse(formula) if isinstance(formula, str) else formula
     if isinstance(parsed, syntax.StateFormula) and not isinstance(parsed, syntax.ProbabilityBound):
-        probability("Delta", Delta)
+        if not (exact and Delta == 0):
+            probability("Delta", Delta)
         path = syntax.Globally(parsed, syntax.Steps(0, positive_integer("the horizon", horizon)))
         parsed = syntax.ProbabilityBound(">=", 1 - Delta, path)
     if not isinstance(parsed, syntax.ProbabilityBound) or parsed.comparison not in (">=", ">"):

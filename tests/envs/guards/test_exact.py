@@ -8,6 +8,7 @@ from ambs.envs.catalogue import maker
 from ambs.envs.guards import GuardConfig, guarded_maker
 from ambs.envs.vector import make_vec
 from ambs.shield import ClassicalShield
+from tests.envs.guards.worlds import CAUSEWAY
 
 STRICT = GuardConfig("classical", Delta=0.02, look_ahead=10)
 
@@ -32,6 +33,15 @@ def test_decides_by_the_state_that_the_environment_is_in(workers):
             overrides += verdicts.overridden.sum()
             batch = vector.step(verdicts.actions)
     assert 0 < overrides < 220
+
+
+def test_certainty_may_be_asked_for():
+    """On a causeway in acid a step along it may slip: with a tolerance of 0 nothing is left but to stay."""
+    make = maker("conveyor", map=CAUSEWAY, slip=0.1)
+    env = guarded_maker(make, GuardConfig("classical", Delta=0.0, look_ahead=1), formula="!acid", name="it")()
+    env.reset(seed=0)
+    assert [env.guard(action).overridden for action in range(5)] == [True, True, True, True, False]
+    assert [int(env.guard(action).action) for action in range(5)] == [4] * 5
 
 
 @pytest.mark.parametrize(

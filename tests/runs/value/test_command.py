@@ -49,6 +49,8 @@ def test_a_run_and_its_evaluation(run_ambs, tmp_path):
         (["--agent", "iqn", "--criterion", "sound"], "--criterion is an option of the agent ambs"),
         (["--agent", "iqn", "--test", "A"], "--test is how a shield decides, and the agent iqn has none"),
         (["--agent", "dreamer", "--without", "double"], "--without is an option of the agent rainbow"),
+        (["--agent", "iqn", "--most-value", "3"], "--most-value is the end of the distribution that Rainbow learns"),
+        (["--agent", "rainbow", "--without", "distributional", "--most-value", "3"], "--most-value is the end"),
         (["--agent", "rainbow", "--update-every", "0"], "update_every is 0"),
         (["--agent", "rainbow", "--prefill", "3"], "prefill is 3, and has to be at least 10"),
         (["--agent", "rainbow", "--capacity", "9"], "capacity is 9"),

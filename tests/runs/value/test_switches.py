@@ -7,6 +7,8 @@ import pytest
 from ambs.envs.vector import make_vec
 from ambs.runs.value import train, trainee
 from ambs.value_agents.config import COMPONENTS
+from tests.agents.probes import Endless, enter
+from tests.runs.dreamer.small import rows, weights
 from tests.runs.value.small import small
 
 
@@ -24,6 +26,28 @@ def test_what_is_drawn(tmp_path, monkeypatch, without, rewards, even):
     assert discounts.min() == pytest.approx(config.learner.discount**rewards)
     weights = np.concatenate([each.weight for each in drawn])
     assert (weights == 1).all() == even
+
+
+@pytest.mark.parametrize(("clip", "most"), [(True, 1.0), (False, 7.0)])
+def test_rewards_are_clipped_if_told(tmp_path, monkeypatch, clip, most):
+    drawn, as_before = [], trainee.as_transitions
+    monkeypatch.setattr(trainee, "as_transitions", lambda each: drawn.append(each) or as_before(each))
+    monkeypatch.setattr(Endless, "pay", lambda env, action: 7.0)
+    config = small(env=enter(monkeypatch, Endless), clip_rewards=clip, without=("multistep",), steps=60)
+    train(config, tmp_path)
+    assert set(np.concatenate([each.reward for each in drawn]).tolist()) == {most}
+    # What is reported is what was paid: four steps an episode.
+    assert {row["return"] for row in rows(tmp_path, "scores")} == {28.0}
+
+
+def test_the_target_is_renewed_after_so_many_steps_of_the_environment(tmp_path):
+    """40, of which every fourth has an update: after 40 random steps and 40 more, and not one update later."""
+    for steps, same in ((80, True), (84, False)):
+        train(small(steps=steps), tmp_path / str(steps))
+        learned = weights(tmp_path / str(steps))
+        online = [name for name in learned if ".online" in name]
+        equal = [np.array_equal(learned[name], learned[name.replace(".online", ".target")]) for name in online]
+        assert all(equal) == same
 
 
 def test_networks_differ_by_component():

@@ -24,7 +24,7 @@ class GuardConfig:
     """Of prescience: same, the environment's own, so that it foresees chance too; or own, and what it sees is one of
     the things that may happen."""
     Delta: float = 0.1
-    """Δ of classical: how likely a violation may be."""
+    """Δ of classical: how likely a violation may be; 0, and it asks for certainty, for it is exact."""
     look_ahead: int = 30
     """T of classical: within how many steps."""
 
@@ -35,7 +35,8 @@ class GuardConfig:
             positive_integer(name, getattr(self, name))
         if self.dice not in DICE:
             raise AmbsError(f"the dice of the shield are {self.dice!r}, and have to be {' or '.join(DICE)}.")
-        probability("Delta", self.Delta)
+        if not probability("Delta", self.Delta, closed=True) < 1:
+            raise AmbsError(f"Delta is {self.Delta:g}, and has to be at least 0 and less than 1.")
 
     @property
     def ranks(self) -> bool:
