@@ -147,10 +147,11 @@ def of(name: str, results: list[dict[str, Any]]) -> str:
 
 
 def table(files: Iterable[Path]) -> str:
-    groups: dict[str, list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, str | None], list[dict[str, Any]]] = {}
     for file in sorted(files):
         one = json.loads(file.read_text())
-        groups.setdefault(f"{one['env']}|{one['policy']}|{one['shield']}", []).append(one)
+        # Two runs of one agent are two policies, though the table calls them alike.
+        groups.setdefault((f"{one['env']}|{one['policy']}|{one['shield']}", one.get("run")), []).append(one)
     lines = [
         "Violating steps per 1,000 with a 95 % quasi-Poisson interval; time of one core in milliseconds.",
         "",
@@ -158,7 +159,7 @@ def table(files: Iterable[Path]) -> str:
         "| most | ms a decision | ms a step, all in all | reward per 1,000 steps | episodes over |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    return "\n".join([*lines, *(of(name, results) for name, results in groups.items())]) + "\n"
+    return "\n".join([*lines, *(of(name, results) for (name, _), results in groups.items())]) + "\n"
 
 
 def main() -> None:
@@ -184,7 +185,7 @@ def main() -> None:
             todo.append((agent.config.env, policy, agent.chosen.name, True))
     for env, policy, name, how in todo:
         for seed in options.seeds:
-            who = "random" if options.run is None else options.run.name
+            who = "random" if options.run is None else f"{policy.partition(',')[0]}-{options.run.name}"
             file = OUT / f"{env}-{who}-{name}-{options.steps}-{seed}.json"
             if file.exists():
                 continue
@@ -193,7 +194,7 @@ def main() -> None:
                 if options.run is None
                 else trained(options.run, how, options.steps, seed)
             )
-            told = {"env": env, "policy": policy, "shield": name, "seed": seed, **result}
+            told = {"env": env, "policy": policy, "run": who, "shield": name, "seed": seed, **result}
             write_text(file, json.dumps(told) + "\n")
             print(f"{file.name}: {result['violations']} violations", flush=True)
     text = table(OUT.glob("*.json"))
