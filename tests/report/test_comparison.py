@@ -129,6 +129,7 @@ def test_numbers_of_a_run_by_hand(tmp_path):
     assert [value(run, each, 100, cut=False) for each in (BEST, VIOLATIONS, FINAL, OVERRIDES)] == [5.0, 11.0, 3.0, 0.4]
     assert [value(run, each, 80, cut=True) for each in (BEST, VIOLATIONS, FINAL, OVERRIDES)] == [5.0, 3.0, 3.0, 0.5]
     assert np.isnan(value(run, FINAL, 39, cut=True))
+    assert np.isnan(value(run, VIOLATIONS, 39, cut=True)), "not 0: none of its episodes had ended"
 
 
 def test_of_a_kept_run_the_last_hundred_episodes_are_taken_from_its_parts(tmp_path):

@@ -55,11 +55,12 @@ def value(run: Run, measure: Measure, at: int, *, cut: bool) -> float:
 def _of_episodes(run: Run, measure: Measure, at: int) -> float:
     there = (run.episodes.step <= at) & (run.episodes.count > 0)
     returns, count = run.episodes.returns[there], run.episodes.count[there]
+    # Where no episode has ended nothing is known, of violations neither: 0 would be praise.
+    # And of a kept run only means of parts are known.
+    if not len(returns) or (measure is BEST and not run.episodes.one_by_one):
+        return math.nan
     if measure is VIOLATIONS:
         return float(run.episodes.violations[there].sum())
-    if not len(returns) or (measure is BEST and not run.episodes.one_by_one):
-        # Of a kept run only means of parts are known.
-        return math.nan
     if measure is BEST:
         return float(returns.max())
     # The last entries that make up so many episodes; of the earliest of them only as many as are missing.

@@ -58,6 +58,8 @@ def test_a_signal_to_the_whole_group_is_the_trainers_affair(number):
         vector.reset()
         workers = vector.backend.pids
         for worker in workers:
+            # A group of its own: before its first instruction it could not ignore what a terminal sends to ours.
+            assert os.getpgid(worker) == worker
             os.kill(worker, number)
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -4,6 +4,7 @@ import jax
 import numpy as np
 import pytest
 
+import ambs
 from ambs.envs.vector import make_vec
 from ambs.runs.value import train, trainee
 from ambs.value_agents.config import COMPONENTS
@@ -60,3 +61,14 @@ def test_networks_differ_by_component():
         shapes.add(tuple(leaf.shape for leaf in jax.tree.leaves(made.learner.online)))
     # Double, priorities and multistep change what is learned from, and not the network.
     assert len(shapes) == len(COMPONENTS) - 3 + 1
+
+
+def test_evaluation_has_as_many_random_actions_as_the_end_of_training(tmp_path):
+    """All of them here, so that no action is rare; the likeliest action is one and the same."""
+    train(small("iqn", least_epsilon=1.0, steps=60), tmp_path / "run")
+    agent = ambs.load(tmp_path / "run")
+    observation, _ = agent.make_env().reset(seed=1)
+    many = np.stack([observation] * 400)
+    drawn, _ = agent.predict(many)
+    assert np.bincount(drawn, minlength=5).min() > 40
+    assert len(set(agent.predict(many, deterministic=True)[0])) == 1

@@ -121,6 +121,8 @@ class _Worker:
             stdout=subprocess.PIPE,
             pass_fds=[self._set_up[-1]],
             env={**_ONE_THREAD, **os.environ},
+            # Ctrl-C in a terminal goes to all of a group: who stops the run is asked, and not those who work for it.
+            process_group=0,
         )
         _write(process, lambda stdin: send(stdin, sys.path))
         _write(process, lambda stdin: pickle.dump(self._set_up, stdin))
