@@ -56,7 +56,7 @@ def expect(model: WorldModel, frames: Any, actions: Any, seen: int) -> Any:
             state = model.observe(state, before, {"": frames[time : time + 1]}, jnp.array([time == 0]), key=key)
         else:
             state = model.rssm.imagine(state, before, key=key)
-        pictures.append(model.decoder(state.features)[""][0] + 0.5)
+        pictures.append(model.decode(state)[""][0] + 0.5)
     return jnp.stack(pictures).clip(0, 1)
 
 

@@ -11,7 +11,6 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.agents.learner import Learner
 from ambs.agents.shielding import ShieldConfig, shield_of
-from ambs.world_model.rssm import State
 
 
 class Said(NamedTuple):
@@ -25,12 +24,12 @@ class Said(NamedTuple):
 
 @eqx.filter_jit
 def say(
-    learner: Learner, shield: ShieldConfig, look_ahead: int, state: State, proposed: Float[Array, "states actions"],
-    traces: int, *, key: PRNGKeyArray,
+    learner: Learner, shield: ShieldConfig, look_ahead: int, state: WorldState,
+    proposed: Float[Array, "states actions"], traces: int, *, key: PRNGKeyArray,
 ) -> Said:  # fmt: skip
     asked = shield_of(learner, shield, learner.task.config.horizon, look_ahead)
 
-    def one(row: tuple[State, Array, PRNGKeyArray]) -> Said:
+    def one(row: tuple[WorldState, Array, PRNGKeyArray]) -> Said:
         state, proposed, key = row
         many, own = jax.random.split(key)
         satisfied, _ = jax.vmap(lambda key: asked.trace(state, proposed, key))(jax.random.split(many, traces))

@@ -27,8 +27,7 @@ from ambs.envs.observations import observer
 from ambs.runs.evaluate.agent import SavedAgent
 from ambs.runs.evaluate.observed import observed
 from ambs.verify.families import exact
-from ambs.world_model.model import WorldModel
-from ambs.world_model.rssm import State
+from ambs.world_model.model import WorldModel, WorldState
 
 
 class World(eqx.Module):
@@ -63,7 +62,7 @@ class Futures(NamedTuple):
 
 @eqx.filter_jit
 def futures(
-    world: World, model: WorldModel, actor: Actor, state: State, cell: Int[Array, " states"],
+    world: World, model: WorldModel, actor: Actor, state: WorldState, cell: Int[Array, " states"],
     proposed: Float[Array, "states actions"], steps: int, count: int, *, key: PRNGKeyArray,
     likeliest: bool = False,
 ) -> Futures:  # fmt: skip
@@ -73,16 +72,16 @@ def futures(
     """
     fresh, never = model.rssm.initial((count,)), jnp.zeros(count, bool)
 
-    def one(row: tuple[State, Array, Array, PRNGKeyArray]) -> Futures:
+    def one(row: tuple[WorldState, Array, Array, PRNGKeyArray]) -> Futures:
         begin = jax.tree.map(lambda each: jnp.broadcast_to(each[None], (count, *each.shape)), row[:3])
 
-        def step(carry: tuple[State, Array, Array, Array], now: tuple[Array, PRNGKeyArray]) -> tuple[tuple, Array]:
+        def step(carry: tuple[WorldState, Array, Array, Array], now: tuple[Array, PRNGKeyArray]) -> tuple[tuple, Array]:
             (state, cell, action, violation), (time, key) = carry, now
             slip, look, choose = jax.random.split(key, 3)
             direction = jax.random.categorical(slip, jnp.log(world.directions[jnp.argmax(action, axis=-1)]))
             cell = world.destinations[cell, direction]
             violation = jnp.where(world.unsafe[cell], jnp.minimum(violation, time), violation)
-            state = model.rssm.observe(state, action, world.seen[cell], never, fresh, key=look)[0]
+            state = model.notice(state, action, world.seen[cell], never, fresh, key=look)
             alive = (violation > time).astype(jnp.float32)
             policy = actor(state.features)
             assert isinstance(policy, Choice)

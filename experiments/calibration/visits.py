@@ -23,7 +23,7 @@ from ambs.agents.shielding import ShieldConfig, decide
 from ambs.envs.vector.seeds import env_seed
 from ambs.runs.evaluate.agent import SavedAgent
 from ambs.runs.evaluate.observed import observed
-from ambs.world_model.rssm import State
+from ambs.world_model.model import WorldState
 
 PLAYS = ("shielded", "task", "probes")
 GOES_ON, TERMINATED, TRUNCATED = range(3)
@@ -34,7 +34,7 @@ UNSAFE, SAFE, UNKNOWN = range(3)
 class Visits:
     """One row a step: `[steps, envs, ...]`."""
 
-    state: State
+    state: WorldState
     proposed: np.ndarray
     cell: Int[np.ndarray, "steps envs"]
     """What the environment calls its state, -1 if it does not number them."""
@@ -126,7 +126,7 @@ def windows(visits: Visits, steps: int) -> Int[np.ndarray, "steps envs"]:
 def _look(
     learner: Learner, shield: ShieldConfig | None, look_ahead: int, memory: Memory, obs: Mapping[str, Array],
     first: Bool[Array, " envs"], *, key: PRNGKeyArray, likeliest: bool,
-) -> tuple[State, Array, Array, Array]:  # fmt: skip
+) -> tuple[WorldState, Array, Array, Array]:  # fmt: skip
     """The state, what either policy would do in it, and whether the shield refuses the task policy's."""
     assert learner.safety is not None
     look, choose, otherwise, verify = jax.random.split(key, 4)

@@ -27,7 +27,7 @@ def seen():
 
 def test_one_step_ahead_is_what_the_dynamics_say_after_each_row(rssm, seen):
     states, action = seen
-    drawn, same = foresee(rssm, states, action, jnp.zeros((2, ROWS), bool), 1, key=jax.random.key(2))
+    drawn, same = foresee(rssm.imagine, states, action, jnp.zeros((2, ROWS), bool), 1, key=jax.random.key(2))
     before = jax.tree.map(lambda each: each[:, :-1], states)
     np.testing.assert_allclose(drawn.h, rssm.recur(before, action[:, 1:]), atol=1e-6)
     assert same.shape == (2, ROWS - 1)
@@ -36,7 +36,7 @@ def test_one_step_ahead_is_what_the_dynamics_say_after_each_row(rssm, seen):
 
 def test_windows_start_from_what_was_seen_and_go_on_from_what_was_drawn(rssm, seen):
     states, action = seen
-    drawn, _ = foresee(rssm, states, action, jnp.zeros((2, ROWS), bool), 3, key=jax.random.key(2))
+    drawn, _ = foresee(rssm.imagine, states, action, jnp.zeros((2, ROWS), bool), 3, key=jax.random.key(2))
     # Rows 1 to 3 from row 0, 4 to 6 from row 3; row 7 fills no window.
     assert drawn.h.shape[1] == 6
     for row, source in ((1, states.h[:, 0]), (4, states.h[:, 3])):
@@ -51,6 +51,6 @@ def test_nothing_is_foreseen_of_another_episode(rssm, seen):
     states, action = seen
     first = np.zeros((2, ROWS), bool)
     first[0, 2] = True
-    _, same = foresee(rssm, states, action, jnp.asarray(first), 3, key=jax.random.key(2))
+    _, same = foresee(rssm.imagine, states, action, jnp.asarray(first), 3, key=jax.random.key(2))
     assert same[0].tolist() == [True, False, False, True, True, True]
     assert same[1].all()

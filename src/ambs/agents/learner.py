@@ -20,12 +20,12 @@ from ambs.behaviour.dreaming import Change, Taught, gradients, roll_out, unchang
 from ambs.behaviour.penalties import Penalised
 from ambs.behaviour.safety_critics import goes_on
 from ambs.errors import AmbsError
-from ambs.world_model.model import Sequences, Weights, WorldModel
+from ambs.world_model.model import Sequences, Weights, WorldModel, WorldState
 from ambs.world_model.parts import Part
-from ambs.world_model.rssm import State
 from ambs.world_model.sizes import size
 
 PRECISIONS = ("auto", "float32", "bfloat16")
+GRIDS = ("codes", "cells")
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,9 @@ class LearnerConfig:
     of the state rather than by all, and so is imagined as it happens: variables are drawn one by one."""
     steps_ahead: int = 1
     """How long before, at most; of each sequence, every row is foreseen once, from 1 to so many steps before."""
+    grids: str = "codes"
+    """What an observation that is one grid of zeros and ones is to the model: "codes", learned ones, as the paper has
+    it of all observations; or "cells", itself."""
     starts: int | None = None
     """Imagine from so many states of a batch, as many of each sequence (rounded down, one at least), drawn anew each
     time; from all if not given, as the paper does."""
@@ -64,6 +67,8 @@ class LearnerConfig:
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:
             raise AmbsError(f'there is no precision "{self.precision}"; choose one of {", ".join(PRECISIONS)}.')
+        if self.grids not in GRIDS:
+            raise AmbsError(f'grids are "{self.grids}" to the model, and have to be one of {", ".join(GRIDS)}.')
         for name in ("dynamics", "representation", "pictures"):
             weight = getattr(self, name)
             if not (math.isfinite(weight) and weight > 0):
@@ -94,8 +99,8 @@ class Learner(eqx.Module):
     ) -> Learner:
         first, second = jax.random.split(key)
         big = size(config.size)
-        model = WorldModel(parts, actions, big, dtype=config.dtype, key=first)
-        features = big.recurrent + big.variables * big.classes
+        model = WorldModel(parts, actions, big, grids=config.grids, dtype=config.dtype, key=first)
+        features = model.rssm.features
         task = ActorCritic(features, actions, big, config.behaviour, discrete=discrete, key=second)
         optimisers = {
             "world_model": start(config.world_model, model),
@@ -146,14 +151,14 @@ def learn(
 
 def _learn_model(
     learner: Learner, batch: Sequences, config: LearnerConfig, *, key: PRNGKeyArray
-) -> tuple[WorldModel, State, Any, dict[str, Array]]:
+) -> tuple[WorldModel, WorldState, Any, dict[str, Array]]:
     # What came before a sampled sequence is not known: it begins as an episode does.
     batch = batch._replace(is_first=batch.is_first.at[:, 0].set(True))
 
     weights = Weights(config.events, config.ahead, config.dynamics, config.representation)
 
     @eqx.filter_value_and_grad(has_aux=True)
-    def loss(model: WorldModel) -> tuple[Array, tuple[dict[str, Array], State]]:
+    def loss(model: WorldModel) -> tuple[Array, tuple[dict[str, Array], WorldState]]:
         first = model.rssm.initial(batch.is_first.shape[:1])
         ahead = config.steps_ahead if config.ahead > 0 else 0
         losses, states = model.losses(batch, first, pictures=config.pictures, ahead=ahead, key=key)
@@ -166,7 +171,7 @@ def _learn_model(
 
 
 def _learn_behaviour(
-    learner: Learner, starts: State, alive: Bool[Array, " batch"], config: LearnerConfig, *, key: PRNGKeyArray
+    learner: Learner, starts: WorldState, alive: Bool[Array, " batch"], config: LearnerConfig, *, key: PRNGKeyArray
 ) -> tuple[ActorCritic, dict[str, Any], Taught]:
     task, horizon = learner.task, config.behaviour.horizon
 
@@ -212,8 +217,8 @@ def _change(learner: Learner, config: LearnerConfig) -> Change:
 
 
 def _starts(
-    states: State, alive: Bool[Array, "batch time"], count: int | None, *, key: PRNGKeyArray
-) -> tuple[State, Bool[Array, " starts"]]:
+    states: WorldState, alive: Bool[Array, "batch time"], count: int | None, *, key: PRNGKeyArray
+) -> tuple[WorldState, Bool[Array, " starts"]]:
     """The states to imagine from, and whether an episode goes on there."""
     if count is not None and count < alive.size:
         states, alive = _some((states, alive), max(1, count // len(alive)), key=key)

@@ -14,14 +14,14 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.behaviour.actor import Actor, Choice
 from ambs.errors import AmbsError
-from ambs.world_model.model import WorldModel
-from ambs.world_model.rssm import State, without_gradient
+from ambs.world_model.model import WorldModel, WorldState
+from ambs.world_model.rssm import without_gradient
 
 
 class Memory(eqx.Module):
     """What an agent carries from step to step, one row an environment."""
 
-    state: State
+    state: WorldState
     action: Float[Array, "envs actions"]
 
 
@@ -37,16 +37,14 @@ def see(
     *,
     key: PRNGKeyArray,
     likeliest: bool = False,
-) -> State:
+) -> WorldState:
     """The state after one more observation; drawn, or the likeliest."""
-    if not likeliest:
-        return model.observe(memory.state, memory.action, obs, is_first, key=key)
-    seen, fresh = model.embed(model.prepare(obs)), model.rssm.initial(is_first.shape)
-    drawn, posterior = model.rssm.observe(memory.state, memory.action, seen, is_first, fresh, key=key)
-    return State(drawn.h, posterior.mode().astype(drawn.z.dtype))
+    return model.observe(memory.state, memory.action, obs, is_first, key=key, likeliest=likeliest)
 
 
-def propose(actor: Actor, state: State, *, key: PRNGKeyArray, likeliest: bool = False) -> Float[Array, "envs actions"]:
+def propose(
+    actor: Actor, state: WorldState, *, key: PRNGKeyArray, likeliest: bool = False
+) -> Float[Array, "envs actions"]:
     """The policy's action; drawn, or the likeliest."""
     policy = actor(without_gradient(state).features)
     return policy.mode() if likeliest else policy.sample(key=key)

@@ -22,9 +22,8 @@ from ambs.behaviour.returns import ReturnScale
 from ambs.behaviour.safety_critics import CostLesson, SafetyCritics, TwinLesson, goes_on
 from ambs.behaviour.violation_critic import ViolationCritic
 from ambs.errors import AmbsError, positive_integer
-from ambs.world_model.model import WorldModel
+from ambs.world_model.model import WorldModel, WorldState
 from ambs.world_model.numbers import TwoHot
-from ambs.world_model.rssm import State
 from ambs.world_model.sizes import Size
 
 
@@ -109,7 +108,7 @@ class OfEntered(NamedTuple):
 
 
 def learn_safety(
-    safety: Safety, model: WorldModel, imagined: Imagined, starts: State, alive: Bool[Array, " batch"],
+    safety: Safety, model: WorldModel, imagined: Imagined, starts: WorldState, alive: Bool[Array, " batch"],
     config: SafetyConfig, actor: OptimiserConfig, critic: OptimiserConfig, *, key: PRNGKeyArray,
 ) -> tuple[Safety, dict[str, Array]]:  # fmt: skip
     """One gradient step of all; `imagined` is what the task policy did, and the safe policy imagines from `starts`."""

@@ -30,7 +30,8 @@ from ambs.shield.fitting import DELTA
 from ambs.shield.together import decide_together
 from ambs.types import Decision
 from ambs.world_model.events import VIOLATION, Events
-from ambs.world_model.rssm import State, without_gradient
+from ambs.world_model.model import WorldState
+from ambs.world_model.rssm import without_gradient
 
 CRITERIA = ("sound", "rollout", "paper", "latent", "recover", "either")
 TESTS = ("auto", "sharp", "A", "B", "C", "paper")
@@ -169,7 +170,7 @@ def act_shielded(
 
 
 def decide(
-    learner: Learner, config: ShieldConfig, horizon: int, look_ahead: int, state: State,
+    learner: Learner, config: ShieldConfig, horizon: int, look_ahead: int, state: WorldState,
     proposed: Float[Array, "envs actions"], *, key: PRNGKeyArray,
 ) -> Decision:  # fmt: skip
     """Of all environments at once; the fields of the decision have a row each."""
@@ -201,6 +202,6 @@ class StateShield(LookaheadShield):
     What the paper's own code does. An action that is rare and fatal passes, and is played; kept to compare with.
     """
 
-    def trace(self, state: State, proposed: Any, key: PRNGKeyArray) -> tuple[Bool[Array, ""], Bool[Array, ""]]:
+    def trace(self, state: WorldState, proposed: Any, key: PRNGKeyArray) -> tuple[Bool[Array, ""], Bool[Array, ""]]:
         first, rest = jax.random.split(key)
         return super().trace(state, self.task.sample(state, key=first), rest)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ambs.world_model.layers import MLP
-from ambs.world_model.rssm import Drawn, State
+from ambs.world_model.model import WorldState
 from ambs.world_model.sizes import Size
 from ambs.world_model.sparse import Sparse
 
@@ -83,7 +83,7 @@ class Actor(eqx.Module):
         low, high = _DEVIATIONS
         return Continuous(jnp.tanh(out[..., 0, :]), low + (high - low) * jax.nn.sigmoid(out[..., 1, :] + 2))
 
-    def sample(self, state: State | Drawn, *, key: PRNGKeyArray) -> Float[Array, "*shape actions"]:
+    def sample(self, state: WorldState, *, key: PRNGKeyArray) -> Float[Array, "*shape actions"]:
         # An action learns by what it leads to, not by how the state that it is chosen in came about.
         return self(jax.lax.stop_gradient(state.features)).sample(key=key)
 
@@ -93,5 +93,5 @@ class Likeliest(eqx.Module):
 
     actor: Actor
 
-    def sample(self, state: State | Drawn, *, key: PRNGKeyArray) -> Float[Array, "*shape actions"]:
+    def sample(self, state: WorldState, *, key: PRNGKeyArray) -> Float[Array, "*shape actions"]:
         return self.actor(jax.lax.stop_gradient(state.features)).mode()

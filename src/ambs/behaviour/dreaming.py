@@ -18,8 +18,8 @@ from ambs.behaviour.actor import Actor
 from ambs.behaviour.actor_critic import ActorCritic, Imagined, Lesson
 from ambs.behaviour.returns import ReturnScale
 from ambs.shield.imagine import imagine
-from ambs.world_model.model import WorldModel
-from ambs.world_model.rssm import State, without_gradient
+from ambs.world_model.model import WorldModel, WorldState
+from ambs.world_model.rssm import without_gradient
 
 # What changes a lesson, by what was imagined, before the actor learns from it; and what it has to say besides.
 Change = Callable[[Lesson, Imagined], tuple[Lesson, Any]]
@@ -31,7 +31,7 @@ Signal = Callable[[Any], Float[Array, "*shape"]]
 def roll_out(
     model: WorldModel,
     actor: Actor,
-    starts: State,
+    starts: WorldState,
     alive: Bool[Array, " batch"],
     horizon: int,
     signal: Signal,

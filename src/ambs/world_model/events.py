@@ -13,8 +13,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ambs.types import Prediction
-from ambs.world_model.model import WorldModel
-from ambs.world_model.rssm import AnyState
+from ambs.world_model.model import WorldModel, WorldState
 
 VIOLATION = "violation"
 
@@ -27,10 +26,10 @@ class Events(eqx.Module):
     has_costs: ClassVar[bool] = False
 
     def step(
-        self, state: AnyState, action: Float[Array, " actions"], *, key: PRNGKeyArray
-    ) -> tuple[AnyState, Prediction]:
+        self, state: WorldState, action: Float[Array, " actions"], *, key: PRNGKeyArray
+    ) -> tuple[WorldState, Prediction]:
         move, draw = jax.random.split(key)
-        following = self.model.rssm.imagine(state, action, key=move)
+        following = self.model.imagine(state, action, key=move)
         features = following.features
         # One number for both, so that an end that might be a violation is never an end in safety.
         chance = jax.random.uniform(draw)

@@ -7,18 +7,19 @@ the dynamics that have to keep what matters, and being asked for the events is w
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from ambs.world_model.rssm import RSSM, State
-
 
 def foresee(
-    rssm: RSSM, states: State, action: Float[Array, "batch time actions"], is_first: Bool[Array, "batch time"],
-    steps: int, *, key: PRNGKeyArray,
-) -> tuple[State, Bool[Array, "batch foreseen"]]:  # fmt: skip
-    """Of rows 1, 2, ... of each sequence, one state a row, drawn from the one that was seen up to `steps` rows before.
+    imagine: Callable[..., Any], states: Any, action: Float[Array, "batch time actions"],
+    is_first: Bool[Array, "batch time"], steps: int, *, key: PRNGKeyArray,
+) -> tuple[Any, Bool[Array, "batch foreseen"]]:  # fmt: skip
+    """Of rows 1, 2, ... of each sequence, a state each, drawn by `imagine` from one seen up to `steps` rows before.
 
     The sequence is cut into windows of `steps` rows; each is imagined from the row before it, with the actions played.
     Rows at the end that fill no window are left out. Also says where the window has not crossed into another
@@ -30,8 +31,8 @@ def foresee(
         """Of every window, the row that is `by` after its start."""
         return jnp.take(each, steps * jnp.arange(windows) + by, axis=1)
 
-    def step(state: State, by: Array) -> tuple[State, tuple[State, Bool[Array, "batch windows"]]]:
-        state = rssm.imagine(state, lag(action, by), key=jax.random.fold_in(key, by))
+    def step(state: Any, by: Array) -> tuple[Any, tuple[Any, Bool[Array, "batch windows"]]]:
+        state = imagine(state, lag(action, by), key=jax.random.fold_in(key, by))
         return state, (state, lag(is_first, by))
 
     start = jax.tree.map(lambda each: lag(each, 0), states)

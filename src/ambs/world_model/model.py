@@ -2,6 +2,9 @@
 
     loss = β_pred (observation + reward + continue + cost + safety) + β_dyn dynamics + β_rep representation
 
+Where an observation is a grid that is its own code (`board.py`), the loss of the observation is what it was expected to
+be before it was seen, and there is no other of the dynamics.
+
 Rows are time steps. The action of a row is the one that led to it, as are its reward and cost.
 """
 
@@ -16,17 +19,22 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.types import Prediction
+from ambs.world_model.board import Board, Followed, Position, is_board, surprise
 from ambs.world_model.codec import Decoder, Encoder
 from ambs.world_model.foresight import foresee
 from ambs.world_model.latent import Latent, balanced_kl
 from ambs.world_model.layers import MLP
 from ambs.world_model.numbers import BINS, TwoHot
 from ambs.world_model.parts import Part
-from ambs.world_model.rssm import RSSM, AnyState, State
+from ambs.world_model.rssm import RSSM, Drawn, State
 from ambs.world_model.sizes import Size
 from ambs.world_model.sparse import Sparse
 
 EVENTS = ("reward", "continue", "cost", "safety")
+CERTAIN = 20.0
+
+# What a world model remembers, whatever it is made of.
+WorldState = State | Drawn | Position
 
 
 class Weights(NamedTuple):
@@ -61,9 +69,9 @@ class Sequences(NamedTuple):
 class WorldModel(eqx.Module):
     """DreamerV3's world model with two more heads: what a state costs, and whether it is safe."""
 
-    encoder: Encoder
-    rssm: RSSM
-    decoder: Decoder
+    encoder: Encoder | None
+    rssm: RSSM | Board
+    decoder: Decoder | None
     reward: MLP
     cost: MLP
     continuation: MLP
@@ -71,25 +79,30 @@ class WorldModel(eqx.Module):
     parts: tuple[Part, ...] = eqx.field(static=True)
 
     def __init__(
-        self, parts: tuple[Part, ...], actions: int, size: Size, *, dtype: str = "float32", key: PRNGKeyArray
-    ) -> None:
+        self, parts: tuple[Part, ...], actions: int, size: Size, *, grids: str = "codes", dtype: str = "float32",
+        key: PRNGKeyArray,
+    ) -> None:  # fmt: skip
         keys = jax.random.split(key, 7)
         self.parts = parts
         wide: Any = {"units": size.units, "layers": size.layers}
-        sight = wide | {"images": size.images, "depth": size.depth, "units": size.codec or size.units}
-        self.encoder = Encoder(parts, **sight, key=keys[0])
-        self.rssm = RSSM(
-            actions=actions,
-            embedding=self.encoder.embedding,
-            recurrent=size.recurrent,
-            units=size.units,
-            variables=size.variables,
-            classes=size.classes,
-            dtype=dtype,
-            key=keys[1],
-        )
-        features = size.recurrent + size.variables * size.classes
-        self.decoder = Decoder(features, parts, **sight, key=keys[2])
+        if grids == "cells" and is_board(parts):
+            self.encoder = self.decoder = None
+            self.rssm = Board(parts[0].image, actions, size, dtype=dtype, key=keys[1])
+        else:
+            sight = wide | {"images": size.images, "depth": size.depth, "units": size.codec or size.units}
+            self.encoder = Encoder(parts, **sight, key=keys[0])
+            self.rssm = RSSM(
+                actions=actions,
+                embedding=self.encoder.embedding,
+                recurrent=size.recurrent,
+                units=size.units,
+                variables=size.variables,
+                classes=size.classes,
+                dtype=dtype,
+                key=keys[1],
+            )
+            self.decoder = Decoder(self.rssm.features, parts, **sight, key=keys[2])
+        features = self.rssm.features
         # Heads that start by predicting nothing: rewards and costs are rare, and a random guess would be acted upon.
         self.reward = MLP(features, (BINS,), **wide, scale=0.0, key=keys[3])
         self.cost = MLP(features, (BINS,), **wide, scale=0.0, key=keys[4])
@@ -99,24 +112,49 @@ class WorldModel(eqx.Module):
     def prepare(self, obs: Mapping[str, Array]) -> dict[str, Float[Array, "..."]]:
         return {part.key: part.prepare(obs[part.key]) for part in self.parts}
 
-    def embed(self, seen: Mapping[str, Float[Array, "..."]]) -> Float[Array, "*shape units"]:
-        """What the posterior takes of an observation that was prepared."""
-        return self.rssm.posterior_seen(self.encoder({key: x.astype(self.rssm.dtype) for key, x in seen.items()}))
+    def embed(self, seen: Mapping[str, Float[Array, "..."]]) -> Float[Array, "..."]:
+        """What the state takes of an observation that was prepared: what the posterior is told, or the cells."""
+        inputs = {key: x.astype(self.rssm.dtype) for key, x in seen.items()}
+        if isinstance(self.rssm, Board):
+            return inputs[self.parts[0].key]
+        assert self.encoder is not None
+        return self.rssm.posterior_seen(self.encoder(inputs))
 
     def observe(
-        self, state: State, action: Float[Array, "*shape actions"], obs: Mapping[str, Array],
-        is_first: Bool[Array, "*shape"], *, key: PRNGKeyArray,
-    ) -> State:  # fmt: skip
-        """The state after one more observation: how an agent follows what happens."""
-        seen = self.embed(self.prepare(obs))
+        self, state: WorldState, action: Float[Array, "*shape actions"], obs: Mapping[str, Array],
+        is_first: Bool[Array, "*shape"], *, key: PRNGKeyArray, likeliest: bool = False,
+    ) -> WorldState:  # fmt: skip
+        """The state after one more observation, drawn or the likeliest: how an agent follows what happens."""
         fresh = self.rssm.initial(is_first.shape)
-        return self.rssm.observe(state, action, seen, is_first, fresh, key=key)[0]
+        return self.notice(state, action, self.embed(self.prepare(obs)), is_first, fresh, key=key, likeliest=likeliest)
+
+    def notice(
+        self, state: Any, action: Float[Array, "*shape actions"], seen: Float[Array, "..."],
+        is_first: Bool[Array, "*shape"], fresh: Any, *, key: PRNGKeyArray, likeliest: bool = False,
+    ) -> Any:  # fmt: skip
+        """The same with `seen` as `embed` gives it, and the initial state at hand."""
+        if isinstance(self.rssm, Board):
+            return self.rssm.observe(state, action, seen, is_first, fresh)
+        drawn, posterior = self.rssm.observe(state, action, seen, is_first, fresh, key=key)
+        return State(drawn.h, posterior.mode().astype(drawn.z.dtype)) if likeliest else drawn
+
+    def decode(self, state: Any) -> dict[str, Float[Array, "..."]]:
+        """What a state looks like, by part, as `Part.show` takes it."""
+        if isinstance(state, Position):
+            # Logits of what is certain.
+            return {self.parts[0].key: CERTAIN * (2 * state.cells.astype(jnp.float32) - 1)}
+        assert self.decoder is not None
+        return self.decoder(state.features)
+
+    def imagine(self, state: Any, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray) -> Any:
+        """The state one step later, without seeing."""
+        return self.rssm.imagine(state, action, key=key)
 
     def step(
-        self, state: AnyState, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray
-    ) -> tuple[AnyState, Prediction]:
+        self, state: WorldState, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray
+    ) -> tuple[WorldState, Prediction]:
         """The contract of a model: one imagined transition."""
-        following = self.rssm.imagine(state, action, key=key)
+        following = self.imagine(state, action, key=key)
         features = following.features
         cost, cont = self.predict_cost(features), self.predict_continue(features)
         return following, Prediction(cost, cont, {})
@@ -139,12 +177,14 @@ class WorldModel(eqx.Module):
         self, batch: Sequences, seen: Mapping[str, Array], start: State, *, key: PRNGKeyArray
     ) -> tuple[State, Latent]:
         """The states and posteriors along all sequences, `[batch, time, ...]`."""
+        rssm = self.rssm
+        assert isinstance(rssm, RSSM)
         embedded = self.embed(seen)
-        fresh = self.rssm.initial(batch.is_first.shape[:1])
+        fresh = rssm.initial(batch.is_first.shape[:1])
 
         def step(state: State, row: tuple[Array, ...]) -> tuple[State, tuple[State, Latent]]:
             action, saw, first, key = row
-            state, posterior = self.rssm.observe(state, action, saw, first, fresh, key=key)
+            state, posterior = rssm.observe(state, action, saw, first, fresh, key=key)
             return state, (state, posterior)
 
         by_time = (jnp.swapaxes(each, 0, 1) for each in (batch.action, embedded, batch.is_first))
@@ -154,8 +194,8 @@ class WorldModel(eqx.Module):
         return states, posteriors
 
     def losses(
-        self, batch: Sequences, start: State, *, pictures: float = 1.0, ahead: int = 0, key: PRNGKeyArray
-    ) -> tuple[dict[str, Array], State]:
+        self, batch: Sequences, start: Any, *, pictures: float = 1.0, ahead: int = 0, key: PRNGKeyArray
+    ) -> tuple[dict[str, Array], Any]:
         """Each loss, averaged over batch and time, and the states that were inferred; `pictures` is their weight in the
         loss of the observation.
 
@@ -163,22 +203,34 @@ class WorldModel(eqx.Module):
         fewer.
         """
         seen = self.prepare(batch.obs)
-        states, posteriors = self.follow(batch, seen, start, key=key)
-        features, prior = states.features, self.rssm.prior(states.h)
-        dynamics, representation = balanced_kl(posteriors, prior)
-        each = {
-            "observation": self.decoder.loss(features, seen, pictures),
-            **self._event_losses(features, batch),
-            "dynamics": dynamics,
-            "representation": representation,
-        }
-        if ahead:
-            drawn, same = foresee(
-                self.rssm, states, batch.action, batch.is_first, ahead, key=jax.random.fold_in(key, 1)
-            )
+        later = jax.random.fold_in(key, 1)
+        followed: Followed | None = None
+        if isinstance(self.rssm, Board):
+            cells = self.embed(seen)
+            followed = self.rssm.follow(batch.action, cells, batch.is_first, start)
+            states: Any = followed.states
+            each = {"observation": surprise(followed.logits, cells.astype(jnp.float32))}
+        else:
+            states, posteriors = self.follow(batch, seen, start, key=key)
+            dynamics, representation = balanced_kl(posteriors, self.rssm.prior(states.h))
+            assert self.decoder is not None
+            each = {
+                "observation": self.decoder.loss(states.features, seen, pictures),
+                "dynamics": dynamics,
+                "representation": representation,
+            }
+        each |= self._event_losses(states.features, batch)
+        if ahead == 1 and followed is not None and isinstance(self.rssm, Board):
+            # What was expected of every row is at hand.
+            each["ahead"] = self._all_events(self.rssm.foresee(followed, key=later), batch) * ~batch.is_first
+        elif ahead:
+            drawn, same = foresee(self.imagine, states, batch.action, batch.is_first, ahead, key=later)
             rows = jax.tree.map(lambda each: each[:, 1 : same.shape[1] + 1], batch)
-            each["ahead"] = sum(self._event_losses(drawn.features, rows).values(), jnp.zeros(())) * same
+            each["ahead"] = self._all_events(drawn, rows) * same
         return {name: loss.mean() for name, loss in each.items()}, states
+
+    def _all_events(self, states: Any, batch: Sequences) -> Float[Array, "batch time"]:
+        return sum(self._event_losses(states.features, batch).values(), jnp.zeros(()))
 
     def _event_losses(
         self, features: Float[Array, "batch time features"], batch: Sequences

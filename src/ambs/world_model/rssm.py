@@ -7,7 +7,7 @@ z_t ~ q(z_t | h_t, x_t)                   encoder: with the observation (posteri
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -48,13 +48,13 @@ class Drawn(eqx.Module):
         return self.index + jnp.broadcast_to(first, self.index.shape)
 
 
-def without_gradient(state: State) -> State | Drawn:
+def without_gradient(state: Any) -> Any:
     """The state as it is quickest to imagine from where no gradient is to pass through z: by index on a CPU.
 
     Accelerators multiply matrices so fast that the zeros do not matter.
     """
     still = jax.lax.stop_gradient(state)
-    if jax.default_backend() != "cpu":
+    if not isinstance(state, State) or jax.default_backend() != "cpu":
         return still
     return Drawn(still.h, jnp.argmax(still.z, axis=-1), still.z.shape[-1])
 
@@ -128,6 +128,10 @@ class RSSM(eqx.Module):
         self.posterior_out = Linear(units, drawn, key=keys[6])
         self.initial_h = jnp.zeros(recurrent)
 
+    @property
+    def features(self) -> int:
+        return self.initial_h.shape[-1] + self.variables * self.classes
+
     def initial(self, shape: tuple[int, ...] = ()) -> State:
         """The learned state before anything was seen."""
         h = jnp.tanh(self.initial_h).astype(self.dtype)
@@ -157,7 +161,7 @@ class RSSM(eqx.Module):
         if isinstance(state, Drawn):
             # Of a class nobody can see that it was drawn from NaN; h tells.
             lost = jnp.any(jnp.isnan(prior.logits), axis=(-2, -1))
-            return Drawn(_where(lost, jnp.full_like(h, jnp.nan), h), prior.draw(key=key), self.classes)
+            return Drawn(where(lost, jnp.full_like(h, jnp.nan), h), prior.draw(key=key), self.classes)
         return self._state(h, prior.sample(key=key))
 
     def observe(
@@ -171,8 +175,8 @@ class RSSM(eqx.Module):
         key: PRNGKeyArray,
     ) -> tuple[State, Latent]:
         """One step with seeing; where an episode begins, `fresh`, the initial state, takes the place of what was."""
-        state = jax.tree.map(lambda new, old: _where(is_first, new, old), fresh, state)
-        h = self.recur(state, _where(is_first, jnp.zeros_like(action), action))
+        state = jax.tree.map(lambda new, old: where(is_first, new, old), fresh, state)
+        h = self.recur(state, where(is_first, jnp.zeros_like(action), action))
         posterior = self.posterior(h, seen)
         return self._state(h, posterior.sample(key=key)), posterior
 
@@ -184,5 +188,5 @@ class RSSM(eqx.Module):
         return Latent(flat.astype(jnp.float32).reshape(*flat.shape[:-1], self.variables, self.classes))
 
 
-def _where(mask: Bool[Array, "*shape"], new: Array, old: Array) -> Array:
+def where(mask: Bool[Array, "*shape"], new: Array, old: Array) -> Array:
     return jnp.where(mask.reshape(*mask.shape, *[1] * (new.ndim - mask.ndim)), new, old)

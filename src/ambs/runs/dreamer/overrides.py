@@ -26,7 +26,7 @@ from ambs.files import replacing
 from ambs.shield import imagine
 from ambs.types import Decision
 from ambs.world_model.events import VIOLATION, Events
-from ambs.world_model.rssm import State
+from ambs.world_model.model import WorldState
 
 NAME = "overrides.safetensors"
 EVERY = 16
@@ -53,8 +53,8 @@ class Overrides:
                     self._append(row)
 
     def add(
-        self, step: int, obs: Mapping[str, Any], learner: Learner, state: State, proposed: Array, decision: Decision,
-        played: Bool[np.ndarray, " envs"], *, key: PRNGKeyArray,
+        self, step: int, obs: Mapping[str, Any], learner: Learner, state: WorldState, proposed: Array,
+        decision: Decision, played: Bool[np.ndarray, " envs"], *, key: PRNGKeyArray,
     ) -> None:  # fmt: skip
         """One step of all environments; kept is the first of those `played` that was overridden, if it is time."""
         overridden = np.flatnonzero(np.asarray(decision.overridden) & played)
@@ -118,13 +118,13 @@ def read_overrides(run: Path | str) -> list[Row]:
 
 
 @eqx.filter_jit
-def _futures(learner: Learner, state: State, proposed: Array, *, key: PRNGKeyArray) -> dict[str, Array]:
+def _futures(learner: Learner, state: WorldState, proposed: Array, *, key: PRNGKeyArray) -> dict[str, Array]:
     """A few imagined futures of one state, if the task policy goes on after the proposed action."""
     model, horizon = learner.model, learner.task.config.horizon
 
     def one(key: PRNGKeyArray) -> dict[str, Array]:
         trace = imagine(Events(model), learner.task.actor, state, horizon, key=key, first_action=proposed)
-        pictures = model.decoder(trace.states.features)
+        pictures = model.decode(trace.states)
         expected = {f"future.{part.key}": part.show(pictures[part.key]) for part in model.parts}
         return {
             "future.actions": trace.actions,

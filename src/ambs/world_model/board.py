@@ -1,0 +1,261 @@
+"""A grid of zeros and ones as its own code: dynamics of what is next to what, the same rule in every cell.
+
+The recurrent state-space model has to find a code for what it sees before it can learn how that changes, and a grid
+with eight things that move takes it longer to code than most runs last. A grid needs none: its cells say all.
+
+    h_t = f(h_{t-1}, sight_{t-1}, a_{t-1})                   what no cell tells: a GRU
+    x_t ~ Π_cells Bernoulli(g(around the cell in x_{t-1}, how long it has been so, h_t, a_{t-1}))
+
+`sight` is what the heads, the actor and the critics see of a grid beside h: all cells through dense layers, and the sum
+over cells of what is next to what, before and after, by which a touch is recognised anywhere once it was seen once.
+How long a cell has been as it is tells when something that moves every so many steps will move on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from ambs.world_model.dice import uniform
+from ambs.world_model.grids import neighbours
+from ambs.world_model.layers import Dense, Linear
+from ambs.world_model.parts import Part
+from ambs.world_model.rssm import GRU, where
+from ambs.world_model.sizes import Size
+
+# Steps without a change that are told apart.
+AGES = (1, 2, 3, 4, 5, 6, 8, 10)
+# Numbers that what is in a cell is told its neighbours by.
+CODE = 8
+# A cell is taken to stay as it is until something is learned: e^±KEEPS are the odds.
+KEEPS = 3.0
+
+
+def is_board(parts: Sequence[Part]) -> bool:
+    """Whether an observation is one grid, and nothing else."""
+    return [part.kind for part in parts] == ["grid"]
+
+
+class Position(eqx.Module):
+    """The state: h, the cells that were seen or drawn, for how many steps each has been as it is; and what follows from
+    them, the sight, and what each cell has around it."""
+
+    h: Float[Array, "*shape recurrent"]
+    sight: Float[Array, "*shape sight"]
+    cells: Float[Array, "*shape rows columns channels"]
+    age: Float[Array, "*shape rows columns"]
+    around: Float[Array, "*shape rows columns width"]
+
+    @property
+    def features(self) -> Float[Array, "*shape features"]:
+        """What the heads, the actor and the critics see."""
+        return jnp.concatenate([self.h, self.sight], axis=-1)
+
+
+class Followed(NamedTuple):
+    """Of every row of sequences: the state when it was seen, and what was expected before."""
+
+    states: Position
+    before: Position
+    logits: Float[Array, "batch time rows columns channels"]
+
+
+class Board(eqx.Module):
+    """The dynamics of one grid; in the place of encoder, recurrent state-space model and decoder."""
+
+    code: Linear
+    local: Linear
+    whole: Dense
+    enter: Dense
+    gru: GRU
+    told: Linear
+    gate: Linear
+    second: Linear
+    out: Linear
+    anywhere: Linear
+    place: Float[Array, "rows columns width"]
+    initial_h: Float[Array, " recurrent"]
+    shape: tuple[int, int, int] = eqx.field(static=True)
+    sight: int = eqx.field(static=True)
+    dtype: str = eqx.field(static=True)
+
+    def __init__(
+        self, shape: tuple[int, int, int], actions: int, size: Size, *, dtype: str = "float32", key: PRNGKeyArray
+    ) -> None:
+        keys = jax.random.split(key, 10)
+        rows, columns, channels = shape
+        width = 3 * size.depth
+        self.shape, self.dtype = shape, dtype
+        # Without a bias: empty cells among empty ones add nothing to the sum.
+        self.code = Linear(2 * channels + len(AGES), CODE, bias=False, key=keys[0])
+        self.local = Linear(9 * CODE, 2 * width, bias=False, key=keys[1])
+        self.whole = Dense(rows * columns * width, size.units, key=keys[4])
+        self.sight = size.units + width
+        self.enter = Dense(self.sight + actions, size.units, key=keys[2])
+        self.gru = GRU(size.units, size.recurrent, key=keys[3])
+        self.told = Linear(size.recurrent + actions, width, key=keys[5])
+        self.gate = Linear(size.recurrent + actions, width, key=keys[6])
+        self.second = Linear(width, width, key=keys[7])
+        self.out = Linear(width, channels, scale=0.3, key=keys[8])
+        self.anywhere = Linear(size.recurrent, rows * columns * channels, scale=0.0, key=keys[9])
+        self.place = jnp.zeros((rows, columns, width))
+        self.initial_h = jnp.zeros(size.recurrent)
+
+    @property
+    def features(self) -> int:
+        return self.initial_h.shape[-1] + self.sight
+
+    def initial(self, shape: tuple[int, ...] = ()) -> Position:
+        """The learned state before anything was seen: an empty grid that has just become so."""
+        rows, columns, channels = self.shape
+        empty = (rows, columns)
+        one = Position(
+            jnp.tanh(self.initial_h), jnp.zeros(self.sight), jnp.zeros((*empty, channels)), jnp.zeros(empty),
+            jnp.zeros(self.place.shape),
+        )  # fmt: skip
+        return jax.tree.map(lambda each: jnp.broadcast_to(each.astype(self.dtype), (*shape, *each.shape)), one)
+
+    def recur(self, state: Position, action: Float[Array, "*shape actions"]) -> Float[Array, "*shape recurrent"]:
+        """h_t, from the state before and the action played in it."""
+        return self.gru(self.enter(jnp.concatenate([state.sight, action.astype(self.dtype)], axis=-1)), state.h)
+
+    def expect(
+        self,
+        h: Float[Array, "*shape recurrent"],
+        action: Float[Array, "*shape actions"],
+        cells: Float[Array, "*shape rows columns channels"],
+        around: Float[Array, "*shape rows columns width"],
+    ) -> Float[Array, "*shape rows columns channels"]:
+        """The logits of the cells that come after these."""
+        told = jnp.concatenate([h, action.astype(self.dtype)], axis=-1)
+        place = self.place.astype(self.dtype).reshape(*[1] * (around.ndim - 3), *self.place.shape)
+        x = jax.nn.relu(around + place + self.told(told)[..., None, None, :])
+        x = jax.nn.relu(self.second(x) * (2 * jax.nn.sigmoid(self.gate(told)))[..., None, None, :])
+        logits = self.out(x) + self.anywhere(h).reshape(*h.shape[:-1], *self.shape)
+        return logits.astype(jnp.float32) + KEEPS * (2 * cells.astype(jnp.float32) - 1)
+
+    def position(
+        self,
+        h: Float[Array, "*shape recurrent"],
+        before: Float[Array, "*shape rows columns channels"],
+        cells: Float[Array, "*shape rows columns channels"],
+        age: Float[Array, "*shape rows columns"],
+    ) -> Position:
+        """The state with these cells of that age, after one with those `before`."""
+        older = age[..., None] >= jnp.asarray(AGES, age.dtype).reshape(*[1] * age.ndim, -1)
+        # Of an empty cell it does not matter for how long.
+        older = older & jnp.any(cells > 0.5, axis=-1, keepdims=True)
+        code = jax.nn.relu(self.code(jnp.concatenate([before, cells, older.astype(self.dtype)], axis=-1)))
+        touch, around = jnp.split(self.local(neighbours(code)), 2, axis=-1)
+        touch = jax.nn.relu(touch)
+        whole = self.whole(touch.reshape(*touch.shape[:-3], -1))
+        sight = jnp.concatenate([whole, touch.sum(axis=(-3, -2))], axis=-1)
+        return Position(h, sight, cells, age, around)
+
+    def imagine(self, state: Position, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray) -> Position:
+        """One step without seeing."""
+        h = self.recur(state, action)
+        logits = self.expect(h, action, state.cells, state.around)
+        # Of a cell nobody can see that it was drawn from NaN; h tells.
+        lost = jnp.any(jnp.isnan(logits), axis=(-3, -2, -1))
+        h = where(lost, jnp.full_like(h, jnp.nan), h)
+        cells = draw(logits, key=key).astype(self.dtype)
+        return self.position(h, state.cells, cells, _older(state.age, state.cells, cells))
+
+    def observe(
+        self,
+        state: Position,
+        action: Float[Array, "*shape actions"],
+        seen: Float[Array, "*shape rows columns channels"],
+        is_first: Bool[Array, "*shape"],
+        fresh: Position,
+    ) -> Position:
+        """One step with seeing; where an episode begins, `fresh`, the initial state, takes the place of what was."""
+        state = jax.tree.map(lambda new, old: where(is_first, new, old), fresh, state)
+        h = self.recur(state, where(is_first, jnp.zeros_like(action), action))
+        return self.position(h, state.cells, seen, _older(state.age, state.cells, seen))
+
+    def follow(
+        self,
+        action: Float[Array, "batch time actions"],
+        seen: Float[Array, "batch time rows columns channels"],
+        is_first: Bool[Array, "batch time"],
+        start: Position,
+    ) -> Followed:
+        """All of `observe` along sequences: what the cells are is known, so that only h is made step by step."""
+        fresh = self.initial(is_first.shape[:1])
+
+        def earlier(first: Array, each: Array, anew: Array) -> Array:
+            """Of every row the one before; where an episode begins, that of the initial state."""
+            rows = jnp.concatenate([first[:, None], each[:, :-1]], axis=1)
+            return where(is_first, jnp.broadcast_to(anew[:, None], rows.shape), rows)
+
+        was = earlier(start.cells, seen, fresh.cells)
+        age = _ages(where(is_first[:, 0], fresh.age, start.age), was, seen, is_first)
+        # Without h, which depends on all that was before; nothing else does.
+        states = self.position(jnp.zeros((*is_first.shape, 0), self.dtype), was, seen, age)
+        before = jax.tree.map(earlier, eqx.tree_at(lambda me: me.h, start, states.h[:, 0]), states,
+                              eqx.tree_at(lambda me: me.h, fresh, states.h[:, 0]))  # fmt: skip
+        action = where(is_first, jnp.zeros_like(action), action)
+        entering = self.enter(jnp.concatenate([before.sight, action.astype(self.dtype)], axis=-1))
+
+        def step(h: Array, row: tuple[Array, Array]) -> tuple[Array, Array]:
+            x, first = row
+            h = self.gru(x, where(first, fresh.h, h))
+            return h, h
+
+        _, out = jax.lax.scan(step, start.h, (jnp.swapaxes(entering, 0, 1), jnp.swapaxes(is_first, 0, 1)))
+        h = jnp.swapaxes(out, 0, 1)
+        logits = self.expect(h, action, before.cells, before.around)
+        return Followed(eqx.tree_at(lambda me: me.h, states, h), before, logits)
+
+    def foresee(self, followed: Followed, *, key: PRNGKeyArray) -> Position:
+        """Of every row, a state drawn from what was expected before it was seen."""
+        was = followed.before
+        cells = jax.lax.stop_gradient(draw(followed.logits, key=key)).astype(self.dtype)
+        return self.position(followed.states.h, was.cells, cells, _older(was.age, was.cells, cells))
+
+
+def draw(logits: Float[Array, "*shape"], *, key: PRNGKeyArray) -> Float[Array, "*shape"]:
+    """Zeros and ones; backward, the gradient of the probabilities."""
+    probs = jax.nn.sigmoid(logits)
+    drawn = (uniform(key, probs.shape) < probs).astype(probs.dtype)
+    return jax.lax.stop_gradient(drawn - probs) + probs
+
+
+def surprise(
+    logits: Float[Array, "*shape rows columns channels"], cells: Float[Array, "*shape rows columns channels"]
+) -> Float[Array, "*shape"]:
+    """-ln p(cells), summed over them."""
+    return (jax.nn.softplus(logits) - logits * cells).sum(axis=(-3, -2, -1))
+
+
+def _older(
+    age: Float[Array, "*shape rows columns"],
+    before: Float[Array, "*shape rows columns channels"],
+    cells: Float[Array, "*shape rows columns channels"],
+) -> Float[Array, "*shape rows columns"]:
+    same = jax.lax.stop_gradient(jnp.all((before > 0.5) == (cells > 0.5), axis=-1))
+    return jnp.where(same, jnp.minimum(age + 1, AGES[-1]), 0).astype(age.dtype)
+
+
+def _ages(
+    age: Float[Array, "batch rows columns"],
+    before: Float[Array, "batch time rows columns channels"],
+    cells: Float[Array, "batch time rows columns channels"],
+    is_first: Bool[Array, "batch time"],
+) -> Float[Array, "batch time rows columns"]:
+    """`_older` along sequences, `age` before the first row."""
+
+    def step(age: Array, row: tuple[Array, ...]) -> tuple[Array, Array]:
+        was, now, first = row
+        age = _older(where(first, jnp.zeros_like(age), age), was, now)
+        return age, age
+
+    by_time = tuple(jnp.swapaxes(each, 0, 1) for each in (before, cells, is_first))
+    return jnp.swapaxes(jax.lax.scan(step, age, by_time)[1], 0, 1)

@@ -1,0 +1,162 @@
+"""A grid as its own code: follows what is seen, recognises a touch anywhere, and learns when something moves on."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from ambs.world_model.board import AGES, Board, draw, surprise
+from ambs.world_model.model import Sequences, WorldModel
+from ambs.world_model.parts import Part
+from ambs.world_model.sizes import size
+
+SHAPE = (5, 6, 2)
+ACTIONS = 3
+
+
+def small():
+    board = Board(SHAPE, ACTIONS, size("debug"), key=jax.random.key(0))
+    # Where a cell is, and everything at once, count from the start in the tests.
+    place = 0.3 * jax.random.normal(jax.random.key(1), board.place.shape)
+    anywhere = 0.3 * jax.random.normal(jax.random.key(2), board.anywhere.weight.shape)
+    return eqx.tree_at(lambda me: (me.place, me.anywhere.weight), board, (place, anywhere))
+
+
+def sequences(batch=2, time=6):
+    rng = np.random.default_rng(0)
+    seen = (rng.random((batch, time, *SHAPE)) < 0.2).astype(np.float32)
+    seen[:, 2] = seen[:, 1]
+    action = np.eye(ACTIONS, dtype=np.float32)[rng.integers(ACTIONS, size=(batch, time))]
+    first = np.zeros((batch, time), bool)
+    first[0, 0] = first[1, 3] = True
+    return jnp.asarray(action), jnp.asarray(seen), jnp.asarray(first)
+
+
+def test_following_sequences_is_observing_them_step_by_step():
+    board = small()
+    action, seen, first = sequences()
+    state = start = board.imagine(board.initial((2,)), action[:, 1], key=jax.random.key(5))
+    followed = eqx.filter_jit(board.follow)(action, seen, first, start)
+    for time in range(seen.shape[1]):
+        fresh = board.initial((2,))
+        begun = first[:, time]
+        before = jax.tree.map(lambda new, old, at=begun: jnp.where(_like(at, new), new, old), fresh, state)
+        played = jnp.where(begun[:, None], 0.0, action[:, time])
+        expected = board.expect(board.recur(before, played), played, before.cells, before.around)
+        state = board.observe(state, action[:, time], seen[:, time], begun, fresh)
+        at = jax.tree.map(lambda each, time=time: each[:, time], followed)
+        for one, other in zip(jax.tree.leaves(at.states), jax.tree.leaves(state), strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-5)
+        np.testing.assert_allclose(at.logits, expected, atol=1e-5)
+
+
+def _like(rows, values):
+    return rows.reshape(-1, *[1] * (values.ndim - 1))
+
+
+def test_age_counts_steps_without_a_change_up_to_the_last_that_is_told_apart():
+    board, cell = small(), (2, 3)
+    state, fresh = board.initial((1,)), board.initial((1,))
+    ages = []
+    for on in [1, 1, 1, 0, 0, *[1] * (AGES[-1] + 3)]:
+        seen = jnp.zeros((1, *SHAPE)).at[0, *cell, 1].set(on)
+        state = board.observe(state, jnp.zeros((1, ACTIONS)), seen, jnp.array([False]), fresh)
+        ages.append(int(state.age[0, *cell]))
+    assert ages == [0, 1, 2, 0, 1, *range(AGES[-1] + 1), AGES[-1], AGES[-1]]
+
+
+def test_a_touch_is_seen_alike_wherever_it_happens():
+    board = small()
+    width = board.place.shape[-1]
+
+    def touching(row, column):
+        before = jnp.zeros((1, *SHAPE)).at[0, row, column, 0].set(1).at[0, row, column + 1, 1].set(1)
+        after = jnp.zeros((1, *SHAPE)).at[0, row, column + 1, 0].set(1)
+        age = jnp.zeros((1, *SHAPE[:2]))
+        return board.position(board.initial((1,)).h, before, after, age).sight[0]
+
+    here, there = touching(1, 1), touching(3, 3)
+    np.testing.assert_allclose(here[-width:], there[-width:], atol=1e-5)
+    assert not np.allclose(here[:-width], there[:-width])
+
+
+def test_cells_are_drawn_as_likely_as_expected():
+    logits = jnp.log(jnp.array([0.01, 0.2, 0.9]) / (1 - jnp.array([0.01, 0.2, 0.9])))
+    drawn = jax.vmap(lambda key: draw(logits, key=key))(jax.random.split(jax.random.key(0), 20_000))
+    np.testing.assert_allclose(drawn.mean(axis=0), [0.01, 0.2, 0.9], atol=0.01)
+    assert set(np.unique(drawn)) == {0.0, 1.0}
+
+
+def test_the_surprise_is_minus_the_log_of_the_probability():
+    logits = jnp.log(jnp.array([0.2, 0.9, 0.5, 0.5]) / jnp.array([0.8, 0.1, 0.5, 0.5])).reshape(2, 2, 1)
+    cells = jnp.array([1.0, 1.0, 0.0, 1.0]).reshape(2, 2, 1)
+    np.testing.assert_allclose(surprise(logits, cells), -np.log(0.2 * 0.9 * 0.5 * 0.5), rtol=1e-5)
+
+
+def test_what_was_drawn_from_no_number_shows():
+    board = eqx.tree_at(lambda me: me.out.weight, small(), jnp.full_like(small().out.weight, jnp.nan))
+    state = board.imagine(board.initial((2,)), jnp.zeros((2, ACTIONS)), key=jax.random.key(0))
+    assert np.isnan(state.h).all()
+
+
+def test_a_state_looks_like_its_cells():
+    part = Part("", "grid", SHAPE)
+    model = WorldModel((part,), ACTIONS, size("debug"), grids="cells", key=jax.random.key(0))
+    _, seen, _ = sequences()
+    obs = {"": seen[:, 0].astype(jnp.uint8)}
+    state = model.observe(
+        model.rssm.initial((2,)), jnp.zeros((2, ACTIONS)), obs, jnp.ones(2, bool), key=jax.random.key(0)
+    )
+    np.testing.assert_array_equal(part.show(model.decode(state)[""]), obs[""])
+
+
+@pytest.mark.parametrize("parts", [(Part("", "vector", (3,)),), (Part("a", "grid", SHAPE), Part("b", "vector", (3,)))])
+def test_anything_but_one_grid_has_codes(parts):
+    model = WorldModel(parts, ACTIONS, size("debug"), grids="cells", key=jax.random.key(0))
+    assert not isinstance(model.rssm, Board)
+
+
+def walkers(rng, batch, time):
+    """Two things that walk to the right, around the grid: one every second step, one every fourth."""
+    cells = np.zeros((batch, time, 5, 6, 2), np.uint8)
+    row, column, clock = (rng.integers(n, size=(batch, 2)) for n in (5, 6, 4))
+    for step in range(time):
+        for thing, every in enumerate((2, 4)):
+            column[:, thing] += (clock[:, thing] + step) % every == 0
+            cells[np.arange(batch), step, row[:, thing], column[:, thing] % 6, thing] = 1
+    return cells
+
+
+def test_it_learns_when_things_move_on(optimised):
+    """After what tells them apart has been seen nothing is left to chance here: what surprises is what was not learned."""
+    part, rng = Part("", "grid", (5, 6, 2)), np.random.default_rng(0)
+    model = WorldModel((part,), ACTIONS, size("debug"), grids="cells", key=jax.random.key(0))
+    optimiser = optax.adam(5e-3)
+    state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))
+
+    def batch(count):
+        nothing = np.zeros((count, 12), np.float32)
+        first = np.zeros((count, 12), bool)
+        first[:, 0] = True
+        action = np.zeros((count, 12, ACTIONS), np.float32)
+        return Sequences({"": walkers(rng, count, 12)}, action, nothing, nothing, first, np.zeros_like(first))
+
+    @eqx.filter_jit
+    def learn(model, state, seen, key):
+        def loss(model):
+            return model.losses(seen, model.rssm.initial((16,)), key=key)[0]["observation"]
+
+        gradient = eqx.filter_grad(loss)(model)
+        change, state = optimiser.update(gradient, state)
+        return eqx.apply_updates(model, change), state
+
+    for step in range(400):
+        model, state = learn(model, state, batch(16), jax.random.key(step))
+    seen = batch(64)
+    cells = model.embed(model.prepare(seen.obs))
+    followed = model.rssm.follow(jnp.asarray(seen.action), cells, jnp.asarray(seen.is_first), model.rssm.initial((64,)))
+    late = surprise(followed.logits, cells)[:, 6:]
+    # Who always expects all to stay where it is, or to move as often as it does, is surprised by more than 2.
+    assert late.mean() < 0.7
