@@ -130,7 +130,7 @@ def walkers(rng, batch, time):
 
 
 def test_it_learns_when_things_move_on(optimised):
-    """After what tells them apart has been seen nothing is left to chance here: what surprises is what was not learned."""
+    """Once their clocks have been seen nothing is left to chance here: what surprises is what was not learned."""
     part, rng = Part("", "grid", (5, 6, 2)), np.random.default_rng(0)
     model = WorldModel((part,), ACTIONS, size("debug"), grids="cells", key=jax.random.key(0))
     optimiser = optax.adam(5e-3)
