@@ -79,12 +79,9 @@ class ValueLearner(eqx.Module):
     def together(self, apart: Apart) -> ValueLearner:
         """Of the same form as this one."""
         pack = self.form.pack
-        leaves, tree = jax.tree.flatten(self.optimiser)
         # Where this one has a vector, the other has a network.
-        parts = tree.flatten_up_to(apart.optimiser)
-        moments = [pack(part) if leaf.ndim else part for leaf, part in zip(leaves, parts, strict=True)]
-        optimiser = jax.tree.unflatten(tree, moments)
-        return ValueLearner(pack(apart.online), pack(apart.target), optimiser, apart.updates, self.form)
+        moments = jax.tree.map(lambda mine, its: pack(its) if mine.ndim else its, self.optimiser, apart.optimiser)
+        return ValueLearner(pack(apart.online), pack(apart.target), moments, apart.updates, self.form)
 
 
 def learn(

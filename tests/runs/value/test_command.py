@@ -106,7 +106,7 @@ def test_options_reach_the_configuration():
     assert (config.env_options, config.workers, config.envs, config.batch) == ({"size": 48, "grey": True}, 2, 2, 3)
     assert (how.optimiser.learning_rate, how.discount, how.without) == (0.1, 0.5, ("noisy",))
     assert (how.units, how.stack, how.most_value, config.updates_per_target) == (5, 6, 3.0, 10)
-    sizes = configuration(Train(agent="iqn"), DreamerOptions(), ValueOptions(taus=8)).learner.quantiles
+    sizes = configuration(Train(env="conveyor", agent="iqn"), DreamerOptions(), ValueOptions(taus=8)).learner.quantiles
     assert (sizes.taus, sizes.target_taus, sizes.action_taus) == (8, 8, 32)
 
 
