@@ -1,7 +1,7 @@
 """A network as one vector: all its weights end to end, and back.
 
-A gradient step of a small network is short, and handing dozens of arrays to it and back took as long again; Adam, too,
-goes through one long array faster than through many short ones.
+A gradient step of a small network is short, and handing dozens of arrays to it and back is a good part of it; one long
+array is handed over at once.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from ambs.value_agents.learner import Transitions, ValueLearner, learn
 from ambs.world_model.parts import Part, parts_of
 
 _create = eqx.filter_jit(ValueLearner.create)
-# Not by Equinox, which takes a third of a millisecond to tell arrays from the rest: here only two are no arrays.
+# Not by Equinox, which tells arrays from the rest anew at every call: here it is known that two are no arrays.
 _learn = jax.jit(learn, static_argnames=("config", "target_every"), donate_argnames="learner")
 
 
