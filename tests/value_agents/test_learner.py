@@ -39,13 +39,18 @@ def some(batch=4, weight=1.0):
     )  # fmt: skip
 
 
+def with_networks(learner, online, target):
+    pack = learner.form.pack
+    return ValueLearner(pack(online), pack(target), learner.optimiser, learner.updates, learner.form)
+
+
 def biased(learner, values, target_values):
     """The learner with networks that give the same values everywhere: weights 0, biases as said."""
     zero = jax.tree.map(jnp.zeros_like, learner)
     place = lambda net: net.advantage.out.linear.bias  # noqa: E731
     online = eqx.tree_at(place, zero.online, jnp.asarray(values, jnp.float32))
     target = eqx.tree_at(place, zero.target, jnp.asarray(target_values, jnp.float32))
-    return ValueLearner(online, target, learner.optimiser, learner.updates)
+    return with_networks(learner, online, target)
 
 
 def test_the_loss_of_a_plain_dqn():
@@ -113,7 +118,7 @@ def test_the_loss_of_iqn():
         eqx.tree_at(lambda net: net.out.bias, net, jnp.asarray(values))
         for net, values in ((zero.online, [2.0, 1.0]), (zero.target, [3.0, 5.0]))
     )
-    _, _, metrics = step(ValueLearner(online, target, learner.optimiser, learner.updates), some(), config, 100, key=KEY)
+    _, _, metrics = step(with_networks(learner, online, target), some(), config, 100, key=KEY)
     errors = np.array([0, 1, 2, 3]) + 0.9 * 5 - np.array([2, 1, 2, 1])
     assert float(metrics["error"]) == pytest.approx(np.mean(errors), rel=1e-5)
     assert float(metrics["value"]) == pytest.approx(1.5, rel=1e-5)

@@ -175,7 +175,7 @@ def _of_values(config: ValueRunConfig, observed: spaces.Space[Any], acted: space
         lambda me, seen: acting.act(me.online, seen, how, jnp.float32(0), key=jax.random.key(0)), learner, frames[:1]
     )
     stored = as_layout(layout(observed, (part,), int(acted.n)))
-    return Costs(update, step, 0.0, 0.0, _parameters(learner.online), _bytes(learner), _row(stored))
+    return Costs(update, step, 0.0, 0.0, learner.weights.size, _bytes(learner), _row(stored))
 
 
 def _parameters(learner: Any) -> int:

@@ -13,6 +13,7 @@ from ambs.errors import AmbsError
 if TYPE_CHECKING:
     from ambs.commands.train import Train
     from ambs.runs.value import ValueRunConfig
+    from ambs.value_agents.config import ValueConfig
 
 # Of the options of the agents with a world model, those that these agents have too.
 _SHARED = frozenset(
@@ -43,6 +44,9 @@ class ValueOptions:
     most_value: float | None = None
     """The largest value that Rainbow's distribution can hold; 10 if not given."""
 
+    taus: int | None = None
+    """Quantiles that IQN draws of the values it learns, and as many of those it learns from; 64 if not given."""
+
 
 def train_value(command: Train, shared: DreamerOptions, options: ValueOptions) -> None:
     # Slow to import, and the other commands do without.
@@ -70,6 +74,8 @@ def configuration(command: Train, shared: DreamerOptions, options: ValueOptions)
         raise AmbsError(
             "--most-value is the end of the distribution that Rainbow learns, and there is none here; leave it out."
         )
+    if options.taus is not None:
+        learner = _with_taus(learner, options.taus)
     if shared.learning_rate is not None:
         optimiser = dataclasses.replace(learner.optimiser, learning_rate=shared.learning_rate)
         learner = dataclasses.replace(learner, optimiser=optimiser)
@@ -78,6 +84,14 @@ def configuration(command: Train, shared: DreamerOptions, options: ValueOptions)
     return dataclasses.replace(
         config, env_options=config.env_options | env_options(shared.option), seed=command.seed,
         workers=workers(shared.workers), learner=learner, **flat, **given(shared, *sorted(names)),
+    )  # fmt: skip
+
+
+def _with_taus(learner: ValueConfig, taus: int) -> ValueConfig:
+    if learner.agent != "iqn":
+        raise AmbsError(f"--taus are the quantiles that IQN learns, and this is {learner.agent}; leave it out.")
+    return dataclasses.replace(
+        learner, quantiles=dataclasses.replace(learner.quantiles, taus=taus, target_taus=taus)
     )  # fmt: skip
 
 

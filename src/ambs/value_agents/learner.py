@@ -15,6 +15,7 @@ from ambs.value_agents import networks
 from ambs.value_agents.acting import expected, values
 from ambs.value_agents.config import ValueConfig
 from ambs.value_agents.distributions import cross_entropy, entropy, project, quantile_huber, support
+from ambs.value_agents.form import Form
 from ambs.value_agents.networks import Network, QuantileNet, RainbowNet
 from ambs.world_model.parts import Part
 
@@ -38,18 +39,49 @@ class Transitions(NamedTuple):
     """What the example counts, to make up for how often it is drawn."""
 
 
-class ValueLearner(eqx.Module):
-    """Everything that changes by learning."""
+class Apart(eqx.Module):
+    """Everything that changes by learning, each weight under its own name: as checkpoints have it."""
 
     online: Network
     target: Network
     optimiser: optax.OptState
     updates: Int[Array, ""]
 
+
+class ValueLearner(eqx.Module):
+    """The same as vectors, each with all weights end to end."""
+
+    weights: Float[Array, " weights"]
+    target_weights: Float[Array, " weights"]
+    optimiser: optax.OptState
+    updates: Int[Array, ""]
+    form: Form = eqx.field(static=True)
+
     @classmethod
     def create(cls, part: Part, actions: int, config: ValueConfig, *, key: PRNGKeyArray) -> ValueLearner:
         online = networks.make(part, actions, config, key=key)
-        return cls(online, online, start(config.optimiser, online), jnp.zeros((), jnp.int32))
+        form = Form.of(online)
+        weights = form.pack(online)
+        return cls(weights, weights, start(config.optimiser, weights), jnp.zeros((), jnp.int32), form)
+
+    @property
+    def online(self) -> Network:
+        return self.form.unpack(self.weights)
+
+    @property
+    def target(self) -> Network:
+        return self.form.unpack(self.target_weights)
+
+    def apart(self) -> Apart:
+        moments = jax.tree.map(lambda leaf: self.form.unpack(leaf) if leaf.ndim else leaf, self.optimiser)
+        return Apart(self.online, self.target, moments, self.updates)
+
+    def together(self, apart: Apart) -> ValueLearner:
+        """Of the same form as this one."""
+        pack = self.form.pack
+        # Where this one has a vector, the other has a network.
+        moments = jax.tree.map(lambda mine, its: pack(its) if mine.ndim else its, self.optimiser, apart.optimiser)
+        return ValueLearner(pack(apart.online), pack(apart.target), moments, apart.updates, self.form)
 
 
 def learn(
@@ -65,20 +97,22 @@ def learn(
         key: Of noise and quantiles.
     """
 
+    target = learner.target
+
     @eqx.filter_value_and_grad(has_aux=True)
     def loss(online: Network) -> tuple[Array, tuple[Array, Array]]:
-        losses, errors, value = _losses(online, learner.target, batch, config, key=key)
+        losses, errors, value = _losses(online, target, batch, config, key=key)
         return jnp.mean(batch.weight * losses), (errors, value)
 
     (total, (errors, value)), gradient = loss(learner.online)
-    online, optimiser, norm = update(config.optimiser, learner.online, gradient, learner.optimiser)
+    changed, optimiser, norm = update(
+        config.optimiser, learner.weights, learner.form.pack(gradient), learner.optimiser
+    )  # fmt: skip
     updates = learner.updates + 1
-    due = updates % target_every == 0
-    target = jax.tree.map(
-        lambda new, old: jnp.where(due, new, old) if eqx.is_array(new) else new, online, learner.target
-    )
+    aim = jnp.where(updates % target_every == 0, changed, learner.target_weights)
     metrics = {"loss": total, "value": value.mean(), "error": errors.mean(), "gradient": norm}
-    return ValueLearner(online, target, optimiser, updates), (errors + LEAST_ERROR) ** config.exponent, metrics
+    later = ValueLearner(changed, aim, optimiser, updates, learner.form)
+    return later, (errors + LEAST_ERROR) ** config.exponent, metrics
 
 
 def _losses(

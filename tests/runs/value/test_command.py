@@ -51,6 +51,8 @@ def test_a_run_and_its_evaluation(run_ambs, tmp_path):
         (["--agent", "dreamer", "--without", "double"], "--without is an option of the agent rainbow"),
         (["--agent", "iqn", "--most-value", "3"], "--most-value is the end of the distribution that Rainbow learns"),
         (["--agent", "rainbow", "--without", "distributional", "--most-value", "3"], "--most-value is the end"),
+        (["--agent", "rainbow", "--taus", "8"], "--taus are the quantiles that IQN learns, and this is rainbow"),
+        (["--agent", "iqn", "--taus", "0"], "taus is 0"),
         (["--agent", "rainbow", "--update-every", "0"], "update_every is 0"),
         (["--agent", "rainbow", "--prefill", "3"], "prefill is 3, and has to be at least 10"),
         (["--agent", "rainbow", "--capacity", "9"], "capacity is 9"),
@@ -104,6 +106,8 @@ def test_options_reach_the_configuration():
     assert (config.env_options, config.workers, config.envs, config.batch) == ({"size": 48, "grey": True}, 2, 2, 3)
     assert (how.optimiser.learning_rate, how.discount, how.without) == (0.1, 0.5, ("noisy",))
     assert (how.units, how.stack, how.most_value, config.updates_per_target) == (5, 6, 3.0, 10)
+    sizes = configuration(Train(env="conveyor", agent="iqn"), DreamerOptions(), ValueOptions(taus=8)).learner.quantiles
+    assert (sizes.taus, sizes.target_taus, sizes.action_taus) == (8, 8, 32)
 
 
 def test_atari_as_the_paper_shows_it(run_ambs, tmp_path):

@@ -14,6 +14,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jaxtyping import PRNGKeyArray
 from safetensors.numpy import load_file
 
 from ambs.envs.vector import Batch, VectorEnv
@@ -173,7 +174,7 @@ class Run:
         self._saved_at = self.counters.steps, self.counters.updates
 
     def _next_key(self) -> jax.Array:
-        self.key, key = jax.random.split(self.key)
+        self.key, key = _two_keys(self.key)
         return key
 
     def _step(self) -> None:
@@ -331,6 +332,13 @@ class Run:
         if last is None:
             return f"there is no checkpoint yet; {otherwise}."
         return f"its last good checkpoint is of step {last:,}; {then}."
+
+
+@jax.jit
+def _two_keys(key: PRNGKeyArray) -> tuple[PRNGKeyArray, PRNGKeyArray]:
+    """Compiled, since it is asked for at every step: op by op it takes several times as long."""
+    first, second = jax.random.split(key)
+    return first, second
 
 
 def _due(before: int, now: int, every: int) -> bool:

@@ -59,7 +59,7 @@ class Tally(eqx.Module):
         return min(found, key=lambda one: (one.update, *_rank(one.name)), default=None)
 
 
-@eqx.filter_jit
+@jax.jit
 def add(tally: Tally, metrics: Mapping[str, Float[Array, ""]], update: Int[Array, ""]) -> Tally:
     """One more gradient step, the `update`-th."""
     sums = {name: tally.sums[name] + value.astype(jnp.float32) for name, value in metrics.items()}

@@ -38,7 +38,8 @@ def read(path: Path) -> SavedValues:
     env.close()
     assert isinstance(acted, spaces.Discrete)
     learner = eqx.filter_eval_shape(
-        ValueLearner.create, part_of(observed), int(acted.n), config.learner, key=jax.random.key(0)
+        lambda key: ValueLearner.create(part_of(observed), int(acted.n), config.learner, key=key).apart(),
+        jax.random.key(0),
     )
     checkpoint = last_good(path / "checkpoints", {"learner": only(learner, (".online",))})
     if checkpoint is None:

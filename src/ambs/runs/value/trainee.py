@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import equinox as eqx
-import jax.numpy as jnp
+import jax
 import numpy as np
 from gymnasium import spaces
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from ambs.agents.player import ActionCodec
 from ambs.envs.vector import VectorEnv
@@ -21,12 +22,22 @@ from ambs.runs.dreamer.position import Position
 from ambs.runs.dreamer.rows import layout
 from ambs.runs.trainee import Trainee
 from ambs.runs.value.config import ValueRunConfig
-from ambs.value_agents.acting import act, act_ranked, see
+from ambs.value_agents.acting import act_ranked, see
+from ambs.value_agents.config import ValueConfig
 from ambs.value_agents.learner import Transitions, ValueLearner, learn
 from ambs.world_model.parts import Part, parts_of
 
 _create = eqx.filter_jit(ValueLearner.create)
-_learn = eqx.filter_jit(learn, donate="all")
+# Not by Equinox, which tells arrays from the rest anew at every call: here it is known that two are no arrays.
+_learn = jax.jit(learn, static_argnames=("config", "target_every"), donate_argnames="learner")
+
+
+@functools.partial(jax.jit, static_argnames="config")
+def _act(
+    learner: ValueLearner, frames: Array, config: ValueConfig, epsilon: Float[Array, ""], *, key: PRNGKeyArray
+) -> tuple[Int[Array, " envs"], Float[Array, "envs actions"]]:
+    """Of the network that learns; to be unpacked, it has to be within what is compiled."""
+    return act_ranked(learner.online, frames, config, epsilon, key=key)
 
 
 class ValueTrainee(Trainee):
@@ -76,14 +87,11 @@ class ValueTrainee(Trainee):
         self.pass_over(position)
         self._steps = counters.steps
         how = self.config.learner
-        epsilon = jnp.float32(how.epsilon(self._learned_for()))
-        seen, values = jnp.asarray(position.memory), None
-        if self.config.guard is not None and self.config.guard.ranks:
-            chosen, values = act_ranked(self.learner.online, seen, how, epsilon, key=key)
-        else:
-            chosen = act(self.learner.online, seen, how, epsilon, key=key)
+        epsilon = np.float32(how.epsilon(self._learned_for()))
+        chosen, values = _act(self.learner, position.memory, how, epsilon, key=key)
         position.action = np.eye(self.codec.size, dtype=np.float32)[np.asarray(chosen)]
-        return None if values is None else np.asarray(values)
+        asked = self.config.guard is not None and self.config.guard.ranks
+        return np.asarray(values) if asked else None
 
     def played(self, position: Position) -> None:
         """Of actions nothing is remembered."""
@@ -117,13 +125,13 @@ class ValueTrainee(Trainee):
         """Nothing is kept beside the checkpoint."""
 
     def as_tree(self) -> dict[str, Any]:
-        return {"learner": self.learner, "priorities": self.priorities.tree.leaves}
+        return {"learner": self.learner.apart(), "priorities": self.priorities.tree.leaves}
 
     def as_json(self) -> dict[str, Any]:
         return {"top_priority": self.priorities.top, "acted_at": self._steps}
 
     def go_back(self, tree: Mapping[str, Any], extra: Mapping[str, Any]) -> None:
-        self.learner = tree["learner"]
+        self.learner = self.learner.together(tree["learner"])
         self.priorities.tree.leaves = tree["priorities"]
         self.priorities.top, self._steps = extra["top_priority"], extra["acted_at"]
 
@@ -133,10 +141,10 @@ class ValueTrainee(Trainee):
 
 
 def as_transitions(drawn: Drawn) -> Transitions:
-    """What was drawn from the replay, for the learner."""
+    """What was drawn from the replay, for the learner; it is put on the device faster when it is called with it."""
     action = drawn.action.argmax(axis=1).astype(np.int32)
-    arrays = (drawn.frames, action, drawn.reward, drawn.discount, drawn.later, drawn.weight)
-    return Transitions(*(jnp.asarray(each) for each in arrays))
+    arrays: Any = (drawn.frames, action, drawn.reward, drawn.discount, drawn.later, drawn.weight)
+    return Transitions(*arrays)
 
 
 def part_of(space: spaces.Space[Any]) -> Part:
