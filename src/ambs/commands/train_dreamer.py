@@ -71,7 +71,7 @@ class DreamerOptions:
 
     grids: Literal["codes", "cells"] | None = None
     """What an observation that is one grid of zeros and ones is to the world model: codes (learned ones, as of all
-    other observations) or cells (itself); cells if not given, and codes with the preset paper."""
+    other observations) or cells (itself); codes if not given."""
 
     entropy: float | None = None
     """The weight of the policy's entropy; 0.003 if not given, and 0.0003 with the preset paper."""
@@ -190,7 +190,7 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
         "pictures": options.pictures_weight,
     }
     weights: dict[str, Any] = {name: weight for name, weight in pulls.items() if weight is not None}
-    learner = dataclasses.replace(learner, **weights)
+    learner = dataclasses.replace(learner, **weights, **given(options, "grids"))
     learner = dataclasses.replace(
         learner, behaviour=dataclasses.replace(learner.behaviour, **given(options, "entropy", "discount", "horizon"))
     )
@@ -199,24 +199,10 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
     own = given(command, "formula", "steps")
     if options.preset == "paper":
         flat = PAPER | flat
-    config = RunConfig(
+    return RunConfig(
         env=command.world, env_options=env_options(options.option), seed=command.seed,
         workers=workers(options.workers), learner=learner, start=_start(options), **own, **flat,
     )  # fmt: skip
-    grids = options.grids or ("cells" if options.preset != "paper" and _sees_a_grid(config) else "codes")
-    return dataclasses.replace(config, learner=dataclasses.replace(learner, grids=grids))
-
-
-def _sees_a_grid(config: RunConfig) -> bool:
-    """Whether an observation is one grid of zeros and ones, and nothing else."""
-    from ambs.runs.dreamer.saved import make_env
-    from ambs.world_model.board import is_board
-    from ambs.world_model.parts import parts_of
-
-    env = make_env(config)
-    space = env.observation_space
-    env.close()
-    return is_board(parts_of(space))
 
 
 def _rate(rate: float | None) -> dict[str, Any]:

@@ -6,8 +6,10 @@ with eight things that move takes it longer to code than most runs last. A grid 
     h_t = f(h_{t-1}, sight_{t-1}, a_{t-1})                   what no cell tells: a GRU
     x_t ~ Π_cells Bernoulli(g(around the cell in x_{t-1}, how long it has been so, h_t, a_{t-1}))
 
-`sight` is what the heads, the actor and the critics see of a grid beside h: all cells through dense layers, and the sum
-over cells of what is next to what, before and after, by which a touch is recognised anywhere once it was seen once.
+`sight` is what the heads, the actor and the critics see of a grid beside h:
+- all cells, through a dense layer;
+- the sum over cells of what is next to what, before and after, by which a touch is recognised anywhere once seen;
+- what is around *me*, and where I am: the first channel that has exactly one cell, in grids of games the player.
 How long a cell has been as it is tells when something that moves every so many steps will move on.
 """
 
@@ -32,6 +34,8 @@ from ambs.world_model.sizes import Size
 AGES = (1, 2, 3, 4, 5, 6, 8, 10)
 # Numbers that what is in a cell is told its neighbours by.
 CODE = 8
+# How far around itself an agent sees what is where.
+REACH = 4
 # A cell is taken to stay as it is until something is learned: e^±KEEPS are the odds.
 KEEPS = 3.0
 
@@ -94,8 +98,8 @@ class Board(eqx.Module):
         # Without a bias: empty cells among empty ones add nothing to the sum.
         self.code = Linear(2 * channels + len(AGES), CODE, bias=False, key=keys[0])
         self.local = Linear(9 * CODE, 2 * width, bias=False, key=keys[1])
-        self.whole = Dense(rows * columns * width, size.units, key=keys[4])
-        self.sight = size.units + width
+        self.whole = Dense(rows * columns * channels, size.units, key=keys[4])
+        self.sight = size.units + width + (2 * REACH + 1) ** 2 * channels + rows + columns
         self.enter = Dense(self.sight + actions, size.units, key=keys[2])
         self.gru = GRU(size.units, size.recurrent, key=keys[3])
         self.told = Linear(size.recurrent + actions, width, key=keys[5])
@@ -152,9 +156,9 @@ class Board(eqx.Module):
         older = older & jnp.any(cells > 0.5, axis=-1, keepdims=True)
         code = jax.nn.relu(self.code(jnp.concatenate([before, cells, older.astype(self.dtype)], axis=-1)))
         touch, around = jnp.split(self.local(neighbours(code)), 2, axis=-1)
-        touch = jax.nn.relu(touch)
-        whole = self.whole(touch.reshape(*touch.shape[:-3], -1))
-        sight = jnp.concatenate([whole, touch.sum(axis=(-3, -2))], axis=-1)
+        whole = self.whole(cells.reshape(*cells.shape[:-3], -1))
+        touched = jax.nn.relu(touch).sum(axis=(-3, -2))
+        sight = jnp.concatenate([whole, touched, *around_me(cells)], axis=-1)
         return Position(h, sight, cells, age, around)
 
     def imagine(self, state: Position, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray) -> Position:
@@ -219,6 +223,25 @@ class Board(eqx.Module):
         was = followed.before
         cells = jax.lax.stop_gradient(draw(followed.logits, key=key)).astype(self.dtype)
         return self.position(followed.states.h, was.cells, cells, _older(was.age, was.cells, cells))
+
+
+def around_me(
+    cells: Float[Array, "*shape rows columns channels"],
+) -> tuple[Float[Array, "*shape seen"], Float[Array, "*shape rows"], Float[Array, "*shape columns"]]:
+    """The cells as far as `REACH` around me, flat, and my row and column, one-hot; zeros if there is no me."""
+    single = jnp.abs(cells.sum(axis=(-3, -2)) - 1) < 0.5
+    first = single & (jnp.cumsum(single, axis=-1) == 1)
+    mine = jnp.einsum("...ijc,...c->...ij", cells, first.astype(cells.dtype))
+    row, column = mine.sum(axis=-1), mine.sum(axis=-2)
+    seen = jnp.einsum("...di,...ijc,...ej->...dec", _shifts(row), cells, _shifts(column))
+    return seen.reshape(*seen.shape[:-3], -1), row, column
+
+
+def _shifts(place: Float[Array, "*shape n"]) -> Float[Array, "*shape window n"]:
+    """The matrix that moves `place` to the middle of a window: place[i - d] in row d from -REACH to REACH."""
+    n = place.shape[-1]
+    wide = jnp.pad(place, (*[(0, 0)] * (place.ndim - 1), (REACH, REACH)))
+    return jnp.stack([wide[..., REACH - d : REACH - d + n] for d in range(-REACH, REACH + 1)], axis=-2)
 
 
 def draw(logits: Float[Array, "*shape"], *, key: PRNGKeyArray) -> Float[Array, "*shape"]:
