@@ -39,6 +39,8 @@ def walks(model: WorldModel, policy: Any, state: Any, cells: dict[str, jax.Array
 
     def walk(key: jax.Array) -> tuple[jax.Array, jax.Array]:
         rolled = imagine(model, policy, start, AHEAD, key=key)
+        if model.decoder is None:
+            raise SystemExit("this asks the decoder, and a model whose grids are cells has none.")
         each = jax.vmap(lambda seen: model.decoder.loss(rolled.states.features, jax.tree.map(for_all, seen)))(cells)
         return jnp.argmin(each, axis=0), jnp.argmax(rolled.actions, axis=-1)
 

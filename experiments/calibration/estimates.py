@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.agents.learner import Learner
 from ambs.agents.shielding import ShieldConfig, shield_of
+from ambs.world_model.model import WorldState
 
 
 class Said(NamedTuple):

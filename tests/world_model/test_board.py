@@ -1,5 +1,7 @@
 """A grid as its own code: follows what is seen, recognises a touch anywhere, and learns when something moves on."""
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,7 +9,9 @@ import numpy as np
 import optax
 import pytest
 
-from ambs.world_model.board import AGES, REACH, Board, around_me, draw, surprise
+from ambs.agents.learner import Learner, learn
+from ambs.runs.dreamer.config import cpu_learner, with_safety
+from ambs.world_model.board import AGES, REACH, UNKNOWN, Board, around_me, draw, surprise
 from ambs.world_model.model import Sequences, WorldModel
 from ambs.world_model.parts import Part
 from ambs.world_model.sizes import size
@@ -52,6 +56,37 @@ def test_following_sequences_is_observing_them_step_by_step():
         np.testing.assert_allclose(at.logits, expected, atol=1e-5)
 
 
+def test_what_is_foreseen_of_a_row_is_what_is_imagined_from_the_one_before():
+    """But for which cells are drawn: here certain ones."""
+    board = eqx.tree_at(lambda me: me.out.bias, small(), jnp.array([50.0, -50.0]))
+    action, seen, first = sequences()
+    followed = board.follow(action, seen, first, board.initial((2,)))
+    foreseen = board.foresee(followed, key=jax.random.key(0))
+    for time in range(1, seen.shape[1]):
+        before = jax.tree.map(lambda each, time=time: each[:, time - 1], followed.states)
+        imagined = board.imagine(before, action[:, time], key=jax.random.key(1))
+        for row in range(2):
+            if not first[row, time]:
+                for one, other in zip(jax.tree.leaves(foreseen), jax.tree.leaves(imagined), strict=True):
+                    np.testing.assert_allclose(one[row, time], other[row], atol=1e-5)
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_gradient_step_of_everything_that_ambs_learns(precision):
+    config = replace(with_safety(cpu_learner("debug")), grids="cells", starts=8, precision=precision)
+    learner = Learner.create((Part("", "grid", SHAPE),), ACTIONS, config, discrete=True, key=jax.random.key(0))
+    action, seen, first = sequences()
+    nothing = jnp.zeros(first.shape)
+    batch = Sequences({"": seen.astype(jnp.uint8)}, action, nothing, nothing, first, jnp.zeros_like(first))
+    after, metrics = eqx.filter_jit(lambda me, key: learn(me, batch, config, key=key))(learner, jax.random.key(1))
+    assert all(np.isfinite(value) for value in metrics.values())
+    assert {"loss/observation", "loss/ahead", "safe/return"} <= metrics.keys()
+    assert not {"loss/dynamics", "loss/representation"} & metrics.keys()
+    for name in ("code", "local", "whole", "out", "told"):
+        one, other = (jax.tree.leaves(getattr(each.model.rssm, name))[0] for each in (learner, after))
+        assert not np.array_equal(one, other), name
+
+
 def _like(rows, values):
     return rows.reshape(-1, *[1] * (values.ndim - 1))
 
@@ -65,6 +100,13 @@ def test_age_counts_steps_without_a_change_up_to_the_last_that_is_told_apart():
         state = board.observe(state, jnp.zeros((1, ACTIONS)), seen, jnp.array([False]), fresh)
         ages.append(int(state.age[0, *cell]))
     assert ages == [0, 1, 2, 0, 1, *range(AGES[-1] + 1), AGES[-1], AGES[-1]]
+    # Of what was there when one began to look it is not known, until it changes.
+    ages = []
+    for on in (1, 1, 0, 0):
+        seen = jnp.zeros((1, *SHAPE)).at[0, *cell, 1].set(on)
+        state = board.observe(state, jnp.zeros((1, ACTIONS)), seen, jnp.array([not ages]), fresh)
+        ages.append(int(state.age[0, *cell]))
+    assert ages == [UNKNOWN, UNKNOWN, 0, 1]
 
 
 def placed(*things):
@@ -131,7 +173,7 @@ def test_the_surprise_is_minus_the_log_of_the_probability():
 def test_what_was_drawn_from_no_number_shows():
     board = eqx.tree_at(lambda me: me.out.weight, small(), jnp.full_like(small().out.weight, jnp.nan))
     state = board.imagine(board.initial((2,)), jnp.zeros((2, ACTIONS)), key=jax.random.key(0))
-    assert np.isnan(state.h).all()
+    assert np.isnan(state.features).any(axis=-1).all()
 
 
 def test_a_state_looks_like_its_cells():
@@ -169,12 +211,12 @@ def test_it_learns_when_things_move_on(optimised):
     optimiser = optax.adam(5e-3)
     state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))
 
-    def batch(count):
-        nothing = np.zeros((count, 12), np.float32)
-        first = np.zeros((count, 12), bool)
+    def batch(count, time=12):
+        nothing = np.zeros((count, time), np.float32)
+        first = np.zeros((count, time), bool)
         first[:, 0] = True
-        action = np.zeros((count, 12, ACTIONS), np.float32)
-        return Sequences({"": walkers(rng, count, 12)}, action, nothing, nothing, first, np.zeros_like(first))
+        action = np.zeros((count, time, ACTIONS), np.float32)
+        return Sequences({"": walkers(rng, count, time)}, action, nothing, nothing, first, np.zeros_like(first))
 
     @eqx.filter_jit
     def learn(model, state, seen, key):
@@ -187,7 +229,8 @@ def test_it_learns_when_things_move_on(optimised):
 
     for step in range(400):
         model, state = learn(model, state, batch(16), jax.random.key(step))
-    seen = batch(64)
+    # As long as an episode, where sequences of half of it were learned from.
+    seen = batch(64, 24)
     cells = model.embed(model.prepare(seen.obs))
     followed = model.rssm.follow(jnp.asarray(seen.action), cells, jnp.asarray(seen.is_first), model.rssm.initial((64,)))
     late = surprise(followed.logits, cells)[:, 6:]

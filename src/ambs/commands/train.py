@@ -130,7 +130,8 @@ class Train:
         if self.agent != "lag":
             _require_none(self.lag, "lag", self.agent)
         if self.agent not in ("rainbow", "iqn"):
-            _require_none(self.value, "rainbow", self.agent)
+            _require_none(replace(self.value, taus=None), "rainbow", self.agent)
+            _require_none(replace(ValueOptions(), taus=self.value.taus), "iqn", self.agent)
         if self.agent == "tabular":
             _require_none(self.guard, "dreamer", self.agent)
             _require_none(self.dreamer, "dreamer", self.agent)

@@ -189,6 +189,11 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
         "representation": options.representation_weight,
         "pictures": options.pictures_weight,
     }
+    if options.grids == "cells" and any(weight is not None for weight in pulls.values()):
+        raise AmbsError(
+            "--grids cells has no losses of dynamics, representation and pictures; leave out --dynamics-weight, "
+            "--representation-weight and --pictures-weight, or take --grids codes."
+        )
     weights: dict[str, Any] = {name: weight for name, weight in pulls.items() if weight is not None}
     learner = dataclasses.replace(learner, **weights, **given(options, "grids"))
     learner = dataclasses.replace(

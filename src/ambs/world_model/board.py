@@ -15,6 +15,7 @@ How long a cell has been as it is tells when something that moves every so many 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -30,8 +31,12 @@ from ambs.world_model.parts import Part
 from ambs.world_model.rssm import GRU, where
 from ambs.world_model.sizes import Size
 
-# Steps without a change that are told apart.
-AGES = (1, 2, 3, 4, 5, 6, 8, 10)
+# Steps without a change that are told apart. Of what has not changed since one began to look nobody knows them:
+# sequences are cut out of episodes.
+AGES = (0, 1, 2, 3, 4, 5, 6, 8, 10)
+UNKNOWN = -1
+# More cells than these take too much memory a state.
+MOST_CELLS = 1024
 # Numbers that what is in a cell is told its neighbours by.
 CODE = 8
 # How far around itself an agent sees what is where.
@@ -41,8 +46,8 @@ KEEPS = 3.0
 
 
 def is_board(parts: Sequence[Part]) -> bool:
-    """Whether an observation is one grid, and nothing else."""
-    return [part.kind for part in parts] == ["grid"]
+    """Whether an observation is one grid that is not too large, and nothing else."""
+    return [part.kind for part in parts] == ["grid"] and math.prod(parts[0].image[:2]) <= MOST_CELLS
 
 
 class Position(eqx.Module):
@@ -62,10 +67,11 @@ class Position(eqx.Module):
 
 
 class Followed(NamedTuple):
-    """Of every row of sequences: the state when it was seen, and what was expected before."""
+    """Of every row of sequences: the state when it was seen, and what was before and was expected then."""
 
     states: Position
-    before: Position
+    before: Float[Array, "batch time rows columns channels"]
+    age_before: Float[Array, "batch time rows columns"]
     logits: Float[Array, "batch time rows columns channels"]
 
 
@@ -115,11 +121,11 @@ class Board(eqx.Module):
         return self.initial_h.shape[-1] + self.sight
 
     def initial(self, shape: tuple[int, ...] = ()) -> Position:
-        """The learned state before anything was seen: an empty grid that has just become so."""
+        """The learned state before anything was seen: nothing, and nobody knows for how long."""
         rows, columns, channels = self.shape
         empty = (rows, columns)
         one = Position(
-            jnp.tanh(self.initial_h), jnp.zeros(self.sight), jnp.zeros((*empty, channels)), jnp.zeros(empty),
+            jnp.tanh(self.initial_h), jnp.zeros(self.sight), jnp.zeros((*empty, channels)), jnp.full(empty, UNKNOWN),
             jnp.zeros(self.place.shape),
         )  # fmt: skip
         return jax.tree.map(lambda each: jnp.broadcast_to(each.astype(self.dtype), (*shape, *each.shape)), one)
@@ -165,9 +171,6 @@ class Board(eqx.Module):
         """One step without seeing."""
         h = self.recur(state, action)
         logits = self.expect(h, action, state.cells, state.around)
-        # Of a cell nobody can see that it was drawn from NaN; h tells.
-        lost = jnp.any(jnp.isnan(logits), axis=(-3, -2, -1))
-        h = where(lost, jnp.full_like(h, jnp.nan), h)
         cells = draw(logits, key=key).astype(self.dtype)
         return self.position(h, state.cells, cells, _older(state.age, state.cells, cells))
 
@@ -182,7 +185,9 @@ class Board(eqx.Module):
         """One step with seeing; where an episode begins, `fresh`, the initial state, takes the place of what was."""
         state = jax.tree.map(lambda new, old: where(is_first, new, old), fresh, state)
         h = self.recur(state, where(is_first, jnp.zeros_like(action), action))
-        return self.position(h, state.cells, seen, _older(state.age, state.cells, seen))
+        # What one sees first has not just appeared.
+        before = where(is_first, seen, state.cells)
+        return self.position(h, before, seen, _older(state.age, before, seen))
 
     def follow(
         self,
@@ -199,14 +204,15 @@ class Board(eqx.Module):
             rows = jnp.concatenate([first[:, None], each[:, :-1]], axis=1)
             return where(is_first, jnp.broadcast_to(anew[:, None], rows.shape), rows)
 
-        was = earlier(start.cells, seen, fresh.cells)
-        age = _ages(where(is_first[:, 0], fresh.age, start.age), was, seen, is_first)
+        before = earlier(start.cells, seen, fresh.cells)
+        # What one sees first has not just appeared.
+        was = where(is_first, seen, before)
+        age = _ages(start.age, was, seen, is_first)
         # Without h, which depends on all that was before; nothing else does.
         states = self.position(jnp.zeros((*is_first.shape, 0), self.dtype), was, seen, age)
-        before = jax.tree.map(earlier, eqx.tree_at(lambda me: me.h, start, states.h[:, 0]), states,
-                              eqx.tree_at(lambda me: me.h, fresh, states.h[:, 0]))  # fmt: skip
         action = where(is_first, jnp.zeros_like(action), action)
-        entering = self.enter(jnp.concatenate([before.sight, action.astype(self.dtype)], axis=-1))
+        sight = earlier(start.sight, states.sight, fresh.sight)
+        entering = self.enter(jnp.concatenate([sight, action.astype(self.dtype)], axis=-1))
 
         def step(h: Array, row: tuple[Array, Array]) -> tuple[Array, Array]:
             x, first = row
@@ -215,14 +221,18 @@ class Board(eqx.Module):
 
         _, out = jax.lax.scan(step, start.h, (jnp.swapaxes(entering, 0, 1), jnp.swapaxes(is_first, 0, 1)))
         h = jnp.swapaxes(out, 0, 1)
-        logits = self.expect(h, action, before.cells, before.around)
-        return Followed(eqx.tree_at(lambda me: me.h, states, h), before, logits)
+        logits = self.expect(h, action, before, earlier(start.around, states.around, fresh.around))
+        age_before = earlier(start.age, age, fresh.age)
+        return Followed(eqx.tree_at(lambda me: me.h, states, h), before, age_before, logits)
 
     def foresee(self, followed: Followed, *, key: PRNGKeyArray) -> Position:
-        """Of every row, a state drawn from what was expected before it was seen."""
-        was = followed.before
+        """Of every row, a state drawn from what was expected before it was seen.
+
+        Heads learn by it and the dynamics do not: those learn from what the cells were, which says more.
+        """
         cells = jax.lax.stop_gradient(draw(followed.logits, key=key)).astype(self.dtype)
-        return self.position(followed.states.h, was.cells, cells, _older(was.age, was.cells, cells))
+        age = _older(followed.age_before, followed.before, cells)
+        return self.position(followed.states.h, followed.before, cells, age)
 
 
 def around_me(
@@ -264,7 +274,8 @@ def _older(
     cells: Float[Array, "*shape rows columns channels"],
 ) -> Float[Array, "*shape rows columns"]:
     same = jax.lax.stop_gradient(jnp.all((before > 0.5) == (cells > 0.5), axis=-1))
-    return jnp.where(same, jnp.minimum(age + 1, AGES[-1]), 0).astype(age.dtype)
+    older = jnp.where(age == UNKNOWN, UNKNOWN, jnp.minimum(age + 1, AGES[-1]))
+    return jnp.where(same, older, 0).astype(age.dtype)
 
 
 def _ages(
@@ -277,7 +288,7 @@ def _ages(
 
     def step(age: Array, row: tuple[Array, ...]) -> tuple[Array, Array]:
         was, now, first = row
-        age = _older(where(first, jnp.zeros_like(age), age), was, now)
+        age = _older(where(first, jnp.full_like(age, UNKNOWN), age), was, now)
         return age, age
 
     by_time = tuple(jnp.swapaxes(each, 0, 1) for each in (before, cells, is_first))

@@ -1,4 +1,4 @@
-"""Many uniform numbers from one key, cheaply: JAX's own generator takes twenty times as long on a CPU.
+"""Many uniform numbers from one key, cheaply: JAX's own generator takes about ten times as long on a CPU.
 
 Two numbers of JAX's make a stream of every key; the numbers of a stream are its counter, mixed twice by the
 finaliser of MurmurHash3. Good enough for throwing dice, and for nothing that an adversary would look at.

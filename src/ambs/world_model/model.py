@@ -209,7 +209,8 @@ class WorldModel(eqx.Module):
             cells = self.embed(seen)
             followed = self.rssm.follow(batch.action, cells, batch.is_first, start)
             states: Any = followed.states
-            each = {"observation": surprise(followed.logits, cells.astype(jnp.float32))}
+            # Of the first thing that is seen, nothing could have been expected.
+            each = {"observation": surprise(followed.logits, cells.astype(jnp.float32)) * ~batch.is_first}
         else:
             states, posteriors = self.follow(batch, seen, start, key=key)
             dynamics, representation = balanced_kl(posteriors, self.rssm.prior(states.h))

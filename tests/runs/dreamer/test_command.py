@@ -73,6 +73,7 @@ def saved(**changes):
     learner = values["learner"]
     assert (learner.pop("dynamics"), learner.pop("representation")) == (0.5, 0.1)
     assert (learner.pop("lagrangian"), learner.pop("steps_ahead")) == (None, 1)
+    assert learner.pop("grids") == "codes"
     assert [learner[name].pop("second_decay") for name in ("world_model", "actor", "critic")] == [0.999] * 3
     return values
 
@@ -199,6 +200,43 @@ def test_flags_are_the_options_of_the_configuration():
     assert (learner.size, learner.starts) == ("tiny", cpu_learner("tiny").starts)
     paper = configuration(Train("conveyor"), DreamerOptions(preset="paper")).learner
     assert (paper.world_model.learning_rate, paper.starts, paper.size) == (1e-4, None, "nano")
+
+
+def test_grids_are_codes_unless_told():
+    learner = [
+        configuration(Train("minatar-asterix"), DreamerOptions(grids=grids)).learner for grids in (None, "cells")
+    ]
+    assert [each.grids for each in learner] == ["codes", "cells"]
+
+
+def test_cells_are_trained_resumed_and_played_and_no_other_observation_has_them(run_ambs, tmp_path):
+    command = ["train", "minatar-breakout", *FLAGS, "--grids", "cells", "--run", tmp_path / "run"]
+    assert run_ambs(*command, "--steps", "100")[0] == 0
+    code, out, _ = run_ambs(*command, "--steps", "132", "--json")
+    assert (code, json.loads(out)["steps"]) == (0, 132)
+    assert run_ambs("eval", tmp_path / "run", "--episodes", "1", "--json")[0] == 0
+    code, _, err = run_ambs(*command, "--grids", "codes", "--steps", "140")
+    assert code == 2
+    assert 'learner.grids was "cells"' in err
+    assert 'is now "codes"' in err
+    code, _, err = run_ambs(*command, "--dynamics-weight", "3")
+    assert code == 2
+    assert "leave out --dynamics-weight" in err
+    image = [
+        "train",
+        "conveyor",
+        "--option",
+        "observation=image",
+        *FLAGS,
+        "--grids",
+        "cells",
+        "--run",
+        tmp_path / "none",
+    ]
+    code, _, err = run_ambs(*image)
+    assert code == 2
+    assert "no single grid" in err
+    assert not (tmp_path / "none").exists()
 
 
 def test_the_help_names_the_defaults(run_ambs):

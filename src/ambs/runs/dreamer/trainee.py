@@ -32,6 +32,7 @@ from ambs.runs.dreamer.precision import keep_precision
 from ambs.runs.dreamer.rows import as_sequences, layout
 from ambs.runs.dreamer.saved import require_satisfiable
 from ambs.runs.trainee import Trainee
+from ambs.world_model.board import is_board
 from ambs.world_model.parts import as_parts, parts_of
 
 # As compiled programs; what begins a run too, for it is hundreds of operations that would be compiled one by one.
@@ -71,7 +72,11 @@ class DreamerTrainee(Trainee):
 
     @classmethod
     def require(cls, config: RunConfig, vec: VectorEnv) -> None:
-        parts_of(vec.single_observation_space)
+        if config.learner.grids == "cells" and not is_board(parts_of(vec.single_observation_space)):
+            raise AmbsError(
+                f"grids are to be cells, and the observation is {vec.single_observation_space}: no single grid of "
+                "zeros and ones; leave out --grids cells."
+            )
         ActionCodec(vec.single_action_space)
         Placement(config.batch, config.devices)
         if config.shield is not None and config.shield.backup is not None:

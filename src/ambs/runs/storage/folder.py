@@ -14,6 +14,7 @@ from typing import Any
 
 from ambs.errors import AmbsError
 from ambs.files import write_text
+from ambs.runs.as_before import AS_BEFORE
 from ambs.runs.options import flat
 
 # What does not decide what the agent learns from the steps it has already made. Names are dotted: "train.steps".
@@ -96,10 +97,13 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def compare(saved: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Every option that differs, by dotted name: what it was, and what it is now."""
+    """Every option that differs, by dotted name: what it was, and what it is now.
+
+    An option that is left out is as it was before there was such an option.
+    """
     was, is_now = flat(saved), flat(now)
     return {
-        name: (was.get(name, _ABSENT), is_now.get(name, _ABSENT))
+        name: tuple(options.get(name, AS_BEFORE.get(name, _ABSENT)) for options in (was, is_now))
         for name in [*was, *(name for name in is_now if name not in was)]
         if name not in was or name not in is_now or was[name] != is_now[name]
     }
