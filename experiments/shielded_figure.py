@@ -27,6 +27,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
+from matplotlib.ticker import MaxNLocator
 
 RESULTS = Path(__file__).parent.parent / "results"
 HUES = ("#5c5c5c", "#2a7f62", "#35618f", "#c44536", "#3aa6c9", "#c98a1b", "#8b5fa8")
@@ -105,6 +106,9 @@ def draw(kept: list[tuple[Plan, Runs]], path: Path) -> None:
         for panel, name in zip(line, ("return", "cumulative violations", "override rate"), strict=True):
             panel.set(title=f"{env}: {name}", xlabel="environment steps")
             panel.spines[["top", "right"]].set_visible(False)
+            panel.xaxis.set_major_locator(MaxNLocator(5))
+            # None of the three can be less, though an interval may be.
+            panel.set_ylim(bottom=0)
         line[1].legend(frameon=False, fontsize=8)
     with replacing(path) as file:
         figure.savefig(file, dpi=110, format="png")
