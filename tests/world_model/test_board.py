@@ -11,7 +11,7 @@ import pytest
 
 from ambs.agents.learner import Learner, learn
 from ambs.runs.dreamer.config import cpu_learner, with_safety
-from ambs.world_model.board import AGES, REACH, UNKNOWN, Board, around_me, draw, surprise
+from ambs.world_model.board import AGES, REACH, UNKNOWN, Board, around_me
 from ambs.world_model.model import Sequences, WorldModel
 from ambs.world_model.parts import Part
 from ambs.world_model.sizes import size
@@ -53,12 +53,13 @@ def test_following_sequences_is_observing_them_step_by_step():
         at = jax.tree.map(lambda each, time=time: each[:, time], followed)
         for one, other in zip(jax.tree.leaves(at.states), jax.tree.leaves(state), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-5)
-        np.testing.assert_allclose(at.logits, expected, atol=1e-5)
+        for one, other in zip(at.expected, expected, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-5)
 
 
 def test_what_is_foreseen_of_a_row_is_what_is_imagined_from_the_one_before():
     """But for which cells are drawn: here certain ones."""
-    board = eqx.tree_at(lambda me: me.out.bias, small(), jnp.array([50.0, -50.0]))
+    board = eqx.tree_at(lambda me: me.rest.bias, small(), jnp.array([50.0, -50.0]))
     action, seen, first = sequences()
     followed = board.follow(action, seen, first, board.initial((2,)))
     foreseen = board.foresee(followed, key=jax.random.key(0))
@@ -76,13 +77,15 @@ def test_a_gradient_step_of_everything_that_ambs_learns(precision):
     config = replace(with_safety(cpu_learner("debug")), grids="cells", starts=8, precision=precision)
     learner = Learner.create((Part("", "grid", SHAPE),), ACTIONS, config, discrete=True, key=jax.random.key(0))
     action, seen, first = sequences()
+    # The things of the first channel are lone, those of the other are not.
+    seen = seen.at[..., 0].set(0).at[..., 2, 3, 0].set(1)
     nothing = jnp.zeros(first.shape)
     batch = Sequences({"": seen.astype(jnp.uint8)}, action, nothing, nothing, first, jnp.zeros_like(first))
     after, metrics = eqx.filter_jit(lambda me, key: learn(me, batch, config, key=key))(learner, jax.random.key(1))
     assert all(np.isfinite(value) for value in metrics.values())
     assert {"loss/observation", "loss/ahead", "safe/return"} <= metrics.keys()
     assert not {"loss/dynamics", "loss/representation"} & metrics.keys()
-    for name in ("code", "local", "whole", "out", "told"):
+    for name in ("code", "local", "whole", "out", "rest", "told"):
         one, other = (jax.tree.leaves(getattr(each.model.rssm, name))[0] for each in (learner, after))
         assert not np.array_equal(one, other), name
 
@@ -157,21 +160,8 @@ def test_nobody_is_nowhere():
     assert not np.any(column)
 
 
-def test_cells_are_drawn_as_likely_as_expected():
-    logits = jnp.log(jnp.array([0.01, 0.2, 0.9]) / (1 - jnp.array([0.01, 0.2, 0.9])))
-    drawn = jax.vmap(lambda key: draw(logits, key=key))(jax.random.split(jax.random.key(0), 20_000))
-    np.testing.assert_allclose(drawn.mean(axis=0), [0.01, 0.2, 0.9], atol=0.01)
-    assert set(np.unique(drawn)) == {0.0, 1.0}
-
-
-def test_the_surprise_is_minus_the_log_of_the_probability():
-    logits = jnp.log(jnp.array([0.2, 0.9, 0.5, 0.5]) / jnp.array([0.8, 0.1, 0.5, 0.5])).reshape(2, 2, 1)
-    cells = jnp.array([1.0, 1.0, 0.0, 1.0]).reshape(2, 2, 1)
-    np.testing.assert_allclose(surprise(logits, cells), -np.log(0.2 * 0.9 * 0.5 * 0.5), rtol=1e-5)
-
-
 def test_what_was_drawn_from_no_number_shows():
-    board = eqx.tree_at(lambda me: me.out.weight, small(), jnp.full_like(small().out.weight, jnp.nan))
+    board = eqx.tree_at(lambda me: me.rest.weight, small(), jnp.full_like(small().rest.weight, jnp.nan))
     state = board.imagine(board.initial((2,)), jnp.zeros((2, ACTIONS)), key=jax.random.key(0))
     assert np.isnan(state.features).any(axis=-1).all()
 
@@ -233,6 +223,6 @@ def test_it_learns_when_things_move_on(optimised):
     seen = batch(64, 24)
     cells = model.embed(model.prepare(seen.obs))
     followed = model.rssm.follow(jnp.asarray(seen.action), cells, jnp.asarray(seen.is_first), model.rssm.initial((64,)))
-    late = surprise(followed.logits, cells)[:, 6:]
+    late = model.rssm.surprise(followed.expected, cells)[:, 6:]
     # Who always expects all to stay where it is, or to move as often as it does, is surprised by more than 2.
     assert late.mean() < 0.7

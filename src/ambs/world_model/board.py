@@ -4,7 +4,7 @@ The recurrent state-space model has to find a code for what it sees before it ca
 with eight things that move takes it longer to code than most runs last. A grid needs none: its cells say all.
 
     h_t = f(h_{t-1}, sight_{t-1}, a_{t-1})                   what no cell tells: a GRU
-    x_t ~ Π_cells Bernoulli(g(around the cell in x_{t-1}, how long it has been so, h_t, a_{t-1}))
+    x_t ~ p(· | g(around each cell in x_{t-1}, how long it has been so, h_t, a_{t-1}))    cells.py
 
 `sight` is what the heads, the actor and the critics see of a grid beside h:
 - all cells, through a dense layer;
@@ -24,7 +24,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from ambs.world_model.dice import uniform
+from ambs.world_model.cells import draw_any, draw_lone, pick, surprise
 from ambs.world_model.grids import neighbours
 from ambs.world_model.layers import Dense, Linear
 from ambs.world_model.parts import Part
@@ -43,6 +43,8 @@ CODE = 8
 REACH = 4
 # A cell is taken to stay as it is until something is learned: e^±KEEPS are the odds.
 KEEPS = 3.0
+# Whether the things of a channel are lone is one number, and plain from a few batches: it learns so many times faster.
+PLAIN = 50.0
 
 
 def is_board(parts: Sequence[Part]) -> bool:
@@ -66,13 +68,22 @@ class Position(eqx.Module):
         return jnp.concatenate([self.h, self.sight], axis=-1)
 
 
+class Expected(NamedTuple):
+    """What is expected to come: where lone things go, and what the rest is to be worked out from once that is known."""
+
+    lone: Float[Array, "*shape rows columns channels"]
+    """Logits."""
+    inner: Float[Array, "*shape rows columns width"]
+    anyway: Float[Array, "*shape rows columns channels"]
+
+
 class Followed(NamedTuple):
     """Of every row of sequences: the state when it was seen, and what was before and was expected then."""
 
     states: Position
     before: Float[Array, "batch time rows columns channels"]
     age_before: Float[Array, "batch time rows columns"]
-    logits: Float[Array, "batch time rows columns channels"]
+    expected: Expected
 
 
 class Board(eqx.Module):
@@ -87,7 +98,10 @@ class Board(eqx.Module):
     gate: Linear
     second: Linear
     out: Linear
+    after: Linear
+    rest: Linear
     anywhere: Linear
+    lone: Float[Array, " channels"]
     place: Float[Array, "rows columns width"]
     initial_h: Float[Array, " recurrent"]
     shape: tuple[int, int, int] = eqx.field(static=True)
@@ -97,7 +111,7 @@ class Board(eqx.Module):
     def __init__(
         self, shape: tuple[int, int, int], actions: int, size: Size, *, dtype: str = "float32", key: PRNGKeyArray
     ) -> None:
-        keys = jax.random.split(key, 10)
+        keys = jax.random.split(key, 12)
         rows, columns, channels = shape
         width = 3 * size.depth
         self.shape, self.dtype = shape, dtype
@@ -112,6 +126,9 @@ class Board(eqx.Module):
         self.gate = Linear(size.recurrent + actions, width, key=keys[6])
         self.second = Linear(width, width, key=keys[7])
         self.out = Linear(width, channels, scale=0.3, key=keys[8])
+        self.after = Linear(9 * channels, width, bias=False, key=keys[10])
+        self.rest = Linear(width, channels, scale=0.3, key=keys[11])
+        self.lone = jnp.zeros(channels)
         self.anywhere = Linear(size.recurrent, rows * columns * channels, scale=0.0, key=keys[9])
         self.place = jnp.zeros((rows, columns, width))
         self.initial_h = jnp.zeros(size.recurrent)
@@ -140,14 +157,43 @@ class Board(eqx.Module):
         action: Float[Array, "*shape actions"],
         cells: Float[Array, "*shape rows columns channels"],
         around: Float[Array, "*shape rows columns width"],
-    ) -> Float[Array, "*shape rows columns channels"]:
-        """The logits of the cells that come after these."""
+    ) -> Expected:
+        """What comes after these cells."""
         told = jnp.concatenate([h, action.astype(self.dtype)], axis=-1)
         place = self.place.astype(self.dtype).reshape(*[1] * (around.ndim - 3), *self.place.shape)
         x = jax.nn.relu(around + place + self.told(told)[..., None, None, :])
-        x = jax.nn.relu(self.second(x) * (2 * jax.nn.sigmoid(self.gate(told)))[..., None, None, :])
-        logits = self.out(x) + self.anywhere(h).reshape(*h.shape[:-1], *self.shape)
-        return logits.astype(jnp.float32) + KEEPS * (2 * cells.astype(jnp.float32) - 1)
+        x = self.second(x) * (2 * jax.nn.sigmoid(self.gate(told)))[..., None, None, :]
+        anyway = self.anywhere(h).reshape(*h.shape[:-1], *self.shape).astype(jnp.float32)
+        anyway = anyway + KEEPS * (2 * cells.astype(jnp.float32) - 1)
+        return Expected(self.out(jax.nn.relu(x)).astype(jnp.float32) + anyway, x, anyway)
+
+    @property
+    def alone(self) -> Bool[Array, " channels"]:
+        """The channels whose things are taken to be lone."""
+        return jax.lax.stop_gradient(self.lone) > 0
+
+    def others(
+        self, expected: Expected, cells: Float[Array, "*shape rows columns channels"]
+    ) -> Float[Array, "*shape rows columns channels"]:
+        """The logits of all other things, where lone things have gone as they have in `cells`."""
+        cells = cells.astype(self.dtype)
+        gone = neighbours(pick(self.alone, cells, jnp.zeros_like(cells)))
+        x = jax.nn.relu(expected.inner + self.after(gone))
+        logits = self.rest(x).astype(jnp.float32) + expected.anyway
+        # Of lone things themselves it would say where they are, having been told.
+        return pick(self.alone, expected.lone, logits)
+
+    def draw(self, expected: Expected, *, key: PRNGKeyArray) -> Float[Array, "*shape rows columns channels"]:
+        first, second = jax.random.split(key)
+        lone = draw_lone(expected.lone, key=first)
+        other = draw_any(self.others(expected, lone), key=second)
+        return pick(self.alone, lone, other).astype(self.dtype)
+
+    def surprise(
+        self, expected: Expected, cells: Float[Array, "*shape rows columns channels"]
+    ) -> Float[Array, "*shape"]:
+        """-ln p(cells)."""
+        return surprise(PLAIN * self.lone, expected.lone, self.others(expected, cells), cells.astype(jnp.float32))
 
     def position(
         self,
@@ -170,8 +216,7 @@ class Board(eqx.Module):
     def imagine(self, state: Position, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray) -> Position:
         """One step without seeing."""
         h = self.recur(state, action)
-        logits = self.expect(h, action, state.cells, state.around)
-        cells = draw(logits, key=key).astype(self.dtype)
+        cells = self.draw(self.expect(h, action, state.cells, state.around), key=key)
         return self.position(h, state.cells, cells, _older(state.age, state.cells, cells))
 
     def observe(
@@ -221,16 +266,16 @@ class Board(eqx.Module):
 
         _, out = jax.lax.scan(step, start.h, (jnp.swapaxes(entering, 0, 1), jnp.swapaxes(is_first, 0, 1)))
         h = jnp.swapaxes(out, 0, 1)
-        logits = self.expect(h, action, before, earlier(start.around, states.around, fresh.around))
+        expected = self.expect(h, action, before, earlier(start.around, states.around, fresh.around))
         age_before = earlier(start.age, age, fresh.age)
-        return Followed(eqx.tree_at(lambda me: me.h, states, h), before, age_before, logits)
+        return Followed(eqx.tree_at(lambda me: me.h, states, h), before, age_before, expected)
 
     def foresee(self, followed: Followed, *, key: PRNGKeyArray) -> Position:
         """Of every row, a state drawn from what was expected before it was seen.
 
         Heads learn by it and the dynamics do not: those learn from what the cells were, which says more.
         """
-        cells = jax.lax.stop_gradient(draw(followed.logits, key=key)).astype(self.dtype)
+        cells = jax.lax.stop_gradient(self.draw(followed.expected, key=key))
         age = _older(followed.age_before, followed.before, cells)
         return self.position(followed.states.h, followed.before, cells, age)
 
@@ -252,20 +297,6 @@ def _shifts(place: Float[Array, "*shape n"]) -> Float[Array, "*shape window n"]:
     n = place.shape[-1]
     wide = jnp.pad(place, (*[(0, 0)] * (place.ndim - 1), (REACH, REACH)))
     return jnp.stack([wide[..., REACH - d : REACH - d + n] for d in range(-REACH, REACH + 1)], axis=-2)
-
-
-def draw(logits: Float[Array, "*shape"], *, key: PRNGKeyArray) -> Float[Array, "*shape"]:
-    """Zeros and ones; backward, the gradient of the probabilities."""
-    probs = jax.nn.sigmoid(logits)
-    drawn = (uniform(key, probs.shape) < probs).astype(probs.dtype)
-    return jax.lax.stop_gradient(drawn - probs) + probs
-
-
-def surprise(
-    logits: Float[Array, "*shape rows columns channels"], cells: Float[Array, "*shape rows columns channels"]
-) -> Float[Array, "*shape"]:
-    """-ln p(cells), summed over them."""
-    return (jax.nn.softplus(logits) - logits * cells).sum(axis=(-3, -2, -1))
 
 
 def _older(

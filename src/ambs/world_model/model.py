@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.types import Prediction
-from ambs.world_model.board import Board, Followed, Position, is_board, surprise
+from ambs.world_model.board import Board, Followed, Position, is_board
 from ambs.world_model.codec import Decoder, Encoder
 from ambs.world_model.foresight import foresee
 from ambs.world_model.latent import Latent, balanced_kl
@@ -210,7 +210,7 @@ class WorldModel(eqx.Module):
             followed = self.rssm.follow(batch.action, cells, batch.is_first, start)
             states: Any = followed.states
             # Of the first thing that is seen, nothing could have been expected.
-            each = {"observation": surprise(followed.logits, cells.astype(jnp.float32)) * ~batch.is_first}
+            each = {"observation": self.rssm.surprise(followed.expected, cells) * ~batch.is_first}
         else:
             states, posteriors = self.follow(batch, seen, start, key=key)
             dynamics, representation = balanced_kl(posteriors, self.rssm.prior(states.h))
