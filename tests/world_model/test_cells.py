@@ -45,20 +45,20 @@ def test_lone_things_that_move_as_one_are_drawn_so():
 
 def test_the_surprise_of_cells_on_their_own():
     cells = jnp.array([1.0, 1.0, 0.0, 1.0]).reshape(2, 2, 1)
-    other = logits(0.2, 0.9, 0.5, 0.5).reshape(2, 2, 1)
-    found = surprise(jnp.array([-CERTAINLY]), jnp.zeros((2, 2, 1)), other, cells)
+    found = surprise(jnp.array([-CERTAINLY]), logits(0.2, 0.9, 0.5, 0.5).reshape(2, 2, 1), cells)
     np.testing.assert_allclose(found, -np.log(0.2 * 0.9 * 0.5 * 0.5), rtol=1e-5)
 
 
 def test_the_surprise_of_a_lone_thing_and_of_what_may_be_either():
-    place = jnp.log(jnp.array([0.1, 0.2, 0.3, 0.4])).reshape(2, 2, 1)
-    other = logits(0.5, 0.5, 0.5, 0.5).reshape(2, 2, 1)
+    odds = jnp.array([1.0, 2.0, 3.0, 4.0])
     here = jnp.array([0.0, 0.0, 1.0, 0.0]).reshape(2, 2, 1)
-    np.testing.assert_allclose(surprise(jnp.array([CERTAINLY]), place, other, here), -np.log(0.3), rtol=1e-5)
-    np.testing.assert_allclose(surprise(jnp.zeros(1), place, other, here), -np.log((0.3 + 0.5**4) / 2), rtol=1e-5)
+    told = jnp.log(odds).reshape(2, 2, 1)
+    each = np.array([1 / 2, 1 / 3, 3 / 4, 1 / 5]).prod()
+    np.testing.assert_allclose(surprise(jnp.array([CERTAINLY]), told, here), -np.log(0.3), rtol=1e-5)
+    np.testing.assert_allclose(surprise(jnp.zeros(1), told, here), -np.log((0.3 + each) / 2), rtol=1e-5)
     # Two of them are not lone, whatever was thought.
     two = here.at[0, 0].set(1)
-    np.testing.assert_allclose(surprise(jnp.zeros(1), place, other, two), -np.log(0.5**4 / 2), rtol=1e-5)
+    np.testing.assert_allclose(surprise(jnp.zeros(1), told, two), -np.log(each / 2), rtol=1e-5)
 
 
 def wanderers(rng, count):

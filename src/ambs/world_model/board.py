@@ -43,6 +43,9 @@ CODE = 8
 REACH = 4
 # A cell is taken to stay as it is until something is learned: e^±KEEPS are the odds.
 KEEPS = 3.0
+# What is so only in one place, and not by what is around it, is learned so many times as slowly: a rule that was seen
+# in some places should hold in all.
+SELDOM = 0.1
 # Whether the things of a channel are lone is one number, and plain from a few batches: it learns so many times faster.
 PLAIN = 50.0
 
@@ -69,9 +72,9 @@ class Position(eqx.Module):
 
 
 class Expected(NamedTuple):
-    """What is expected to come: where lone things go, and what the rest is to be worked out from once that is known."""
+    """What is expected to come: where the first goes, and what the rest is to be worked out from once that is known."""
 
-    lone: Float[Array, "*shape rows columns channels"]
+    first: Float[Array, "*shape rows columns channels"]
     """Logits."""
     inner: Float[Array, "*shape rows columns width"]
     anyway: Float[Array, "*shape rows columns channels"]
@@ -96,6 +99,7 @@ class Board(eqx.Module):
     gru: GRU
     told: Linear
     gate: Linear
+    narrow: Linear
     second: Linear
     out: Linear
     after: Linear
@@ -111,7 +115,7 @@ class Board(eqx.Module):
     def __init__(
         self, shape: tuple[int, int, int], actions: int, size: Size, *, dtype: str = "float32", key: PRNGKeyArray
     ) -> None:
-        keys = jax.random.split(key, 12)
+        keys = jax.random.split(key, 13)
         rows, columns, channels = shape
         width = 3 * size.depth
         self.shape, self.dtype = shape, dtype
@@ -124,7 +128,8 @@ class Board(eqx.Module):
         self.gru = GRU(size.units, size.recurrent, key=keys[3])
         self.told = Linear(size.recurrent + actions, width, key=keys[5])
         self.gate = Linear(size.recurrent + actions, width, key=keys[6])
-        self.second = Linear(width, width, key=keys[7])
+        self.narrow = Linear(width, CODE, key=keys[12])
+        self.second = Linear(9 * CODE, width, key=keys[7])
         self.out = Linear(width, channels, scale=0.3, key=keys[8])
         self.after = Linear(9 * channels, width, bias=False, key=keys[10])
         self.rest = Linear(width, channels, scale=0.3, key=keys[11])
@@ -160,10 +165,12 @@ class Board(eqx.Module):
     ) -> Expected:
         """What comes after these cells."""
         told = jnp.concatenate([h, action.astype(self.dtype)], axis=-1)
-        place = self.place.astype(self.dtype).reshape(*[1] * (around.ndim - 3), *self.place.shape)
+        place = (SELDOM * self.place).astype(self.dtype).reshape(*[1] * (around.ndim - 3), *self.place.shape)
         x = jax.nn.relu(around + place + self.told(told)[..., None, None, :])
-        x = self.second(x) * (2 * jax.nn.sigmoid(self.gate(told)))[..., None, None, :]
-        anyway = self.anywhere(h).reshape(*h.shape[:-1], *self.shape).astype(jnp.float32)
+        # Once more what is around: so a cell knows of those two steps away, and that beyond the edge there is nothing.
+        x = self.second(neighbours(jax.nn.relu(self.narrow(x))))
+        x = x * (2 * jax.nn.sigmoid(self.gate(told)))[..., None, None, :]
+        anyway = SELDOM * self.anywhere(h).reshape(*h.shape[:-1], *self.shape).astype(jnp.float32)
         anyway = anyway + KEEPS * (2 * cells.astype(jnp.float32) - 1)
         return Expected(self.out(jax.nn.relu(x)).astype(jnp.float32) + anyway, x, anyway)
 
@@ -172,28 +179,33 @@ class Board(eqx.Module):
         """The channels whose things are taken to be lone."""
         return jax.lax.stop_gradient(self.lone) > 0
 
+    @property
+    def leads(self) -> Bool[Array, " channels"]:
+        """The first of them, in grids of games the player: where it goes, all others are told."""
+        return self.alone & (jnp.cumsum(self.alone) == 1)
+
     def others(
         self, expected: Expected, cells: Float[Array, "*shape rows columns channels"]
     ) -> Float[Array, "*shape rows columns channels"]:
-        """The logits of all other things, where lone things have gone as they have in `cells`."""
+        """The logits of all things, where the first has gone as it has in `cells`."""
         cells = cells.astype(self.dtype)
-        gone = neighbours(pick(self.alone, cells, jnp.zeros_like(cells)))
-        x = jax.nn.relu(expected.inner + self.after(gone))
-        logits = self.rest(x).astype(jnp.float32) + expected.anyway
-        # Of lone things themselves it would say where they are, having been told.
-        return pick(self.alone, expected.lone, logits)
+        gone = neighbours(pick(self.leads, cells, jnp.zeros_like(cells)))
+        logits = self.rest(jax.nn.relu(expected.inner + self.after(gone))).astype(jnp.float32) + expected.anyway
+        # Of the first itself that would say where it is, having been told.
+        return pick(self.leads, expected.first, logits)
 
     def draw(self, expected: Expected, *, key: PRNGKeyArray) -> Float[Array, "*shape rows columns channels"]:
-        first, second = jax.random.split(key)
-        lone = draw_lone(expected.lone, key=first)
-        other = draw_any(self.others(expected, lone), key=second)
-        return pick(self.alone, lone, other).astype(self.dtype)
+        keys = jax.random.split(key, 3)
+        first = draw_lone(expected.first, key=keys[0])
+        logits = self.others(expected, first)
+        then = pick(self.alone, draw_lone(logits, key=keys[1]), draw_any(logits, key=keys[2]))
+        return pick(self.leads, first, then).astype(self.dtype)
 
     def surprise(
         self, expected: Expected, cells: Float[Array, "*shape rows columns channels"]
     ) -> Float[Array, "*shape"]:
         """-ln p(cells)."""
-        return surprise(PLAIN * self.lone, expected.lone, self.others(expected, cells), cells.astype(jnp.float32))
+        return surprise(PLAIN * self.lone, self.others(expected, cells), cells.astype(jnp.float32))
 
     def position(
         self,

@@ -4,12 +4,12 @@ A player who may move on or stay is drawn cell by cell as two players, or as non
 and after some imagined steps nobody is left to act. So a channel is one of two kinds, and which is learned:
 
     lone     exactly one cell, by a softmax over all of them
-    any      each cell on its own, given where the lone things have gone
+    any      each cell on its own
 
     -ln p = -Σ_channels ln(σ(g) p_lone + (1 - σ(g)) p_any),    g a number a channel, learned with everything else
 
-All lone things are drawn by one die: where two of them move as one, as bow and stern of a boat, they move so in
-imagination too.
+The first lone thing is drawn first, and the others are told where it went (`board.py`). They are all drawn by one die:
+where two of them move as one, as bow and stern of a boat, they move so in imagination too.
 """
 
 from __future__ import annotations
@@ -60,14 +60,13 @@ def pick(
 
 def surprise(
     log_odds: Float[Array, " channels"],
-    lone: Float[Array, "*shape rows columns channels"],
-    other: Float[Array, "*shape rows columns channels"],
+    logits: Float[Array, "*shape rows columns channels"],
     cells: Float[Array, "*shape rows columns channels"],
 ) -> Float[Array, "*shape"]:
-    """-ln p(cells), by the logits of either kind of channel, summed over channels."""
-    place = (lone * cells).sum(axis=(-3, -2)) - jax.nn.logsumexp(lone, axis=(-3, -2))
+    """-ln p(cells), summed over channels; `log_odds` that the things of one are lone."""
+    place = (logits * cells).sum(axis=(-3, -2)) - jax.nn.logsumexp(logits, axis=(-3, -2))
     one = jnp.abs(cells.sum(axis=(-3, -2)) - 1) < 0.5
     by_place = jnp.where(one, place, _NEVER)
-    by_cell = (other * cells - jax.nn.softplus(other)).sum(axis=(-3, -2))
+    by_cell = (logits * cells - jax.nn.softplus(logits)).sum(axis=(-3, -2))
     odds = log_odds.reshape(*[1] * (by_cell.ndim - 1), -1)
     return -jnp.logaddexp(jax.nn.log_sigmoid(odds) + by_place, jax.nn.log_sigmoid(-odds) + by_cell).sum(axis=-1)
