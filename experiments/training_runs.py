@@ -48,6 +48,8 @@ class Plan:
 # The defaults of the command; they were chosen on data of random play and on seeds from 100 on.
 GRIDS = ("--workers", "inline")
 PIXELS = (*GRIDS, "--option", "observation=image")
+# Games on a grid, whose cells are their own code; chosen on seeds 100 and 101.
+CELLS = (*GRIDS, "--preset", "cells")
 # Random steps that get as far as the goal, and a model for the shield from its first step on, that learns in few
 # gradient steps and imagines chance as it happens; for all that are compared. Chosen on random play and on seed 100.
 PRETRAINED = (
@@ -85,10 +87,9 @@ ABLATIONS: dict[str, tuple[str, ...]] = {
 }
 SUITES = {
     "minatar": [
-        Plan("minatar-breakout", 60_000, GRIDS),
-        Plan("minatar-space-invaders", 60_000, GRIDS),
-        # Slow to learn: as long as fits into twenty minutes of a core.
-        Plan("minatar-asterix", 100_000, GRIDS),
+        *(Plan(f"minatar-{game}", 40_000, CELLS) for game in ("asterix", "breakout", "space-invaders")),
+        # With learned codes, as the paper has it.
+        *(Plan(f"minatar-{game}", 60_000, GRIDS, f"minatar-{game}-codes") for game in ("breakout", "space-invaders")),
     ],
     "conveyor": [
         Plan("conveyor", 40_000, GRIDS, "conveyor-grid"),
@@ -128,8 +129,8 @@ SUITES = {
         *(Plan("minatar-asterix", 800_000, SLOW[agent], "", agent) for agent in VALUES),
         *(Plan("conveyor", 40_000, GRIDS, "conveyor-grid", agent) for agent in VALUES),
     ],
-    "longer": [Plan("minatar-breakout", 1_000_000, GRIDS, "minatar-breakout-longer")],
-    "hard": [Plan(f"minatar-{game}", 60_000, GRIDS) for game in ("freeway", "seaquest")],
+    "longer": [Plan("minatar-breakout", 150_000, CELLS, "minatar-breakout-longer")],
+    "hard": [Plan(f"minatar-{game}", 40_000, CELLS) for game in ("freeway", "seaquest")],
 }
 
 

@@ -43,7 +43,10 @@ class Backup:
 
     def _legal(self, action: Any) -> Any:
         try:
-            legal = self.space.contains(action) or self.space.contains(np.asarray(action, self.space.dtype))
+            cast = np.asarray(action, self.space.dtype)
+            # A choice that is rounded would be another one.
+            same = not isinstance(self.space, spaces.Discrete) or bool(np.all(cast == np.asarray(action)))
+            legal = self.space.contains(action) or (same and self.space.contains(cast))
         except (TypeError, ValueError):
             legal = False
         if not legal:

@@ -12,6 +12,7 @@ from ambs.errors import AmbsError, FormulaError
 from ambs.logic import parse, syntax
 
 if TYPE_CHECKING:
+    from ambs.agents.shielding import ShieldConfig
     from ambs.behaviour.penalties import PenaltyConfig
     from ambs.commands.train import Train
     from ambs.runs.dreamer import RunConfig
@@ -91,6 +92,7 @@ def shielded(config: RunConfig, command: Train, options: AmbsOptions) -> RunConf
         "backup": options.backup, "when": options.shield_when, "safe_actions": options.safe_actions,
     }  # fmt: skip
     shield = ShieldConfig(**{name: value for name, value in given.items() if value is not None})
+    _require_used(shield, options)
     learner = with_safety(
         config.learner,
         30 if look_ahead is None else look_ahead,
@@ -100,6 +102,22 @@ def shielded(config: RunConfig, command: Train, options: AmbsOptions) -> RunConf
         entropy=options.safe_entropy,
     )
     return dataclasses.replace(config, formula=safe, learner=learner, shield=shield)
+
+
+def _require_used(shield: ShieldConfig, options: AmbsOptions) -> None:
+    """What is given is asked for, or refused: nothing is left out in silence."""
+    by_paper = shield.test == "paper" or (shield.test == "auto" and shield.criterion == "paper")
+    for name in ("epsilon", "traces"):
+        if getattr(options, name) is not None and not by_paper:
+            raise AmbsError(
+                f"--{name} is of the paper's test, and this shield decides by another; add --test paper or --criterion "
+                "paper, or leave it out."
+            )
+    if options.twins is not None and shield.criterion != "paper":
+        raise AmbsError(
+            f"--twins is of the criterion paper, and the criterion {shield.criterion} does not ask the twin critics; "
+            "add --criterion paper, or leave it out."
+        )
 
 
 def _penalty(options: AmbsOptions) -> PenaltyConfig | None:

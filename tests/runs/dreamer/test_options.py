@@ -149,6 +149,9 @@ def test_a_formula_that_no_state_satisfies(tmp_path, formula, message, left):
         (["--start-from", "nowhere", "--offline-updates", "-5"], "there are to be -5 offline updates"),
         (["--epsilon", "0.2", "--criterion", "paper"], "epsilon 0.2 is larger than Delta 0.1"),
         (["--traces", "32", "--criterion", "paper"], "pass with probability 0.0343, its delta"),
+        (["--epsilon", "0.2"], "--epsilon is of the paper's test, and this shield decides by another"),
+        (["--traces", "3", "--test", "A"], "--traces is of the paper's test"),
+        (["--twins", "max", "--criterion", "sound"], "--twins is of the criterion paper, and the criterion sound does"),
         (["--look-ahead", "3", "--criterion", "sound"], "looks 3 steps ahead, and 15 are imagined"),
     ],
 )

@@ -23,6 +23,12 @@ def test_what_differs_by_dotted_name():
     assert compare(CONFIG, CONFIG) == {}
 
 
+def test_an_option_that_is_as_it_was_before_there_was_one_does_not_differ():
+    assert compare(CONFIG, {**CONFIG, "pretrain": 0, "learner": {"steps_ahead": 1}}) == {}
+    assert compare({**CONFIG, "pretrain": 0}, CONFIG) == {}
+    assert compare(CONFIG, {**CONFIG, "pretrain": 5}) == {"pretrain": (0, 5)}
+
+
 def test_a_new_run_and_the_same_again(tmp_path):
     with RunFolder.open(tmp_path / "a" / "run", CONFIG) as run:
         assert (run.resumed, run.changed) == (False, {})

@@ -102,11 +102,11 @@ def compare(saved: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple
     An option that is left out is as it was before there was such an option.
     """
     was, is_now = flat(saved), flat(now)
-    return {
+    both = {
         name: tuple(options.get(name, AS_BEFORE.get(name, _ABSENT)) for options in (was, is_now))
         for name in [*was, *(name for name in is_now if name not in was)]
-        if name not in was or name not in is_now or was[name] != is_now[name]
     }
+    return {name: (one, other) for name, (one, other) in both.items() if one != other}
 
 
 def _settle(path: Path, config: Mapping[str, Any], may_change: Collection[str]) -> tuple[bool, dict[str, Any]]:
