@@ -91,6 +91,21 @@ def test_interrupted_at_any_time_the_same_command_gives_the_same_table(tmp_path,
     for name, run in after.items():
         assert len((out / name / "scores.jsonl").read_text().splitlines()) == run["summary"]["episodes"]
     assert json.loads((out / "bench.json").read_text())["runs"] == list(after.values())
+    # All of it on one page, in the end.
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert json.loads(said)["report"] == str(out / "report.html")
+    assert "2 seeds" in page or page.count("conveyor-rainbow-s") >= 2
+
+
+def test_a_smoke_test_kills_every_run_and_it_goes_on(tmp_path, run_ambs):
+    out = tmp_path / "out"
+    code, said, errors = run_ambs("bench", suite_file(tmp_path, seeds=[0]), "--smoke", "--out", out, "--jobs", 1)
+    assert code == 0, errors
+    assert "killed" in errors
+    assert json.loads((out / "conveyor-rainbow-s0" / "summary.json").read_text())["steps"] == 160
+    rows = [json.loads(row) for row in (out / "conveyor-rainbow-s0" / "metrics.jsonl").read_text().splitlines()]
+    assert [row["step"] for row in rows] == [80, 160]
+    assert str(out / "report.html") in said.replace("\n", "")
 
 
 def test_a_run_that_crashes_goes_on_from_its_checkpoint(tmp_path, uninterrupted):
