@@ -42,11 +42,7 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
-$(VENV)/.installed-docs: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --disable-pip-version-check -e '.[dev,docs]'
-	@touch $@ $(VENV)/.installed-dev $(VENV)/.installed
-
-docs: $(VENV)/.installed-docs
+docs: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/test_docs.py
 	$(BIN)/mkdocs build
 

@@ -55,6 +55,14 @@ def test_links_lead_somewhere(page):
             assert (page.parent / target).exists(), target
 
 
+def test_the_site_is_built_without_a_warning(tmp_path):
+    """Strictly: links, anchors, pages that no menu leads to; and a page for every command, made from the code."""
+    told = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(told, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "--look-ahead" in (tmp_path / "site" / "commands" / "train.html").read_text(encoding="utf-8")
+
+
 def test_paper_to_code_names_files_that_exist():
     text = (ROOT / "docs" / "paper-to-code.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`((?:src|tests|examples|benchmarks)/[\w/.-]+)`", text))
