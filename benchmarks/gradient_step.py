@@ -1,5 +1,7 @@
 """One gradient step of the world model and the task behaviour, taken apart, beside the machine's own matrix products.
 
+And one of AMBS, which learns a second policy and three more critics besides.
+
 16 sequences of 64 images 64×64×3, 18 actions, 15 steps imagined from all 1,024 states, random data: what other
 implementations were measured at. CPU seconds, the least of some rounds; between rounds the rate of a float32 matrix
 product is measured too. The share of it that the step reaches counts the operations of its matrix products once: what
@@ -12,7 +14,6 @@ count as the products that they take the place of; what is left to multiply with
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import time
 from collections.abc import Callable
@@ -31,6 +32,7 @@ from ambs.behaviour.dreaming import gradients, roll_out
 from ambs.bench.flops import matmul_flops
 from ambs.commands.output import console
 from ambs.files import write_text
+from ambs.runs.dreamer.config import with_safety
 from ambs.world_model import chunks, sizes
 from ambs.world_model.latent import balanced_kl
 from ambs.world_model.model import Sequences
@@ -126,17 +128,23 @@ def pieces(learner: Learner, batch: Sequences, config: LearnerConfig) -> dict[st
     }
 
 
+def fresh(config: LearnerConfig) -> Learner:
+    return Learner.create((Part("", "image", (64, 64, 3)),), ACTIONS, config, discrete=True, key=KEY)
+
+
 def measure(name: str, images: str, rounds: int) -> dict[str, Any]:
-    key = f"{name} {images}"
-    sizes.SIZES[key] = dataclasses.replace(sizes.SIZES[name], images=images)
-    config = LearnerConfig(size=key)
-    learner = Learner.create((Part("", "image", (64, 64, 3)),), ACTIONS, config, discrete=True, key=KEY)
-    batch = data()
+    config = LearnerConfig(size=name, images=images)
+    learner, batch = fresh(config), data()
 
     def step(learner: Learner, batch: Sequences) -> Any:
         return learn(learner, batch, config, key=KEY)
 
     first, whole, rates = seconds(step, learner, batch, rounds=rounds)
+    shielded = with_safety(config)
+    _, with_ambs, more = seconds(
+        lambda learner, batch: learn(learner, batch, shielded, key=KEY), fresh(shielded), batch, rounds=rounds
+    )
+    rates += more
     parts = {}
     for part, (function, argument) in pieces(learner, batch, config).items():
         _, parts[part], more = seconds(function, argument, rounds=rounds)
@@ -153,6 +161,7 @@ def measure(name: str, images: str, rounds: int) -> dict[str, Any]:
         "images": images,
         "parameters": sum(leaf.size for leaf in jax.tree.leaves(trained)),
         "cpu_seconds": whole,
+        "cpu_seconds_of_ambs": with_ambs,
         "first_call_cpu_seconds": first,
         "parts": parts,
         "gflop": flops / 1e9,
@@ -167,6 +176,7 @@ def show(results: list[dict[str, Any]]) -> None:
     for name, of in (
         ("parameters, millions", lambda one: f"{one['parameters'] / 1e6:.1f}"),
         ("whole step", lambda one: f"{one['cpu_seconds']:.2f}"),
+        ("whole step of AMBS", lambda one: f"{one['cpu_seconds_of_ambs']:.2f}"),
         ("(rest)", lambda one: f"{one['cpu_seconds'] - sum(one['parts'].values()):.2f}"),
         *((part, lambda one, part=part: f"{one['parts'][part]:.2f}") for part in results[0]["parts"]),
         ("first call, with compiling", lambda one: f"{one['first_call_cpu_seconds']:.1f}"),

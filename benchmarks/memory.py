@@ -1,7 +1,8 @@
 """What a run takes of memory: with a replay of a million images, and over a hundred thousand steps.
 
     replay   the ring alone, of 10^6 steps with 64×64×3 images, filled through its own interface and sampled from
-    image    a whole run with such a replay, in a world that costs nothing but its images
+    image    a whole run with such a replay, in a world of nothing but images: random steps until it is full,
+             then as many again as are asked for, with learning, that take the place of the oldest
     growth   a whole run of 10^5 steps in the conveyor world: its own memory at each moment, and a line through that
 
 A process's own memory (anonymous) is told from the pages of files that it has mapped, which the system takes back when
@@ -108,8 +109,9 @@ def image(folder: Path, steps: int) -> dict[str, Any]:
         most.update({name: max(value, now[name]) for name, value in most.items()})
 
     config = RunConfig(
-        env="benchmarks.memory:Flicker-v0", steps=steps, envs=ENVS, workers="inline", capacity=CAPACITY,
-        tensorboard=False, learner=cpu_learner("nano"),
+        env="benchmarks.memory:Flicker-v0", steps=CAPACITY + steps, prefill=CAPACITY, envs=ENVS, workers="inline",
+        capacity=CAPACITY, checkpoint_every=CAPACITY, log_every=CAPACITY // 10, tensorboard=False,
+        learner=cpu_learner("nano"),
     )  # fmt: skip
     summary = train(config, folder, look)
     return {
@@ -131,7 +133,7 @@ def growth(folder: Path, steps: int) -> dict[str, Any]:
             seen.append((status.steps, memory()["own_mb"]))
 
     config = RunConfig(
-        env="conveyor", steps=steps, envs=ENVS, workers="inline", train_ratio=1.0, learner=cpu_learner("nano")
+        env="conveyor", steps=steps, envs=ENVS, workers="inline", train_ratio=4.0, learner=cpu_learner("nano")
     )
     summary = train(config, folder, look)
     return {

@@ -134,8 +134,11 @@ SUITES = {
         *(Plan("minatar-asterix", 800_000, SLOW[agent], "", agent) for agent in VALUES),
         *(Plan("conveyor", 40_000, GRIDS, "conveyor-grid", agent) for agent in VALUES),
     ],
-    "longer": [Plan("minatar-breakout", 150_000, CELLS, "minatar-breakout-longer")],
-    "hard": [Plan(f"minatar-{game}", 40_000, CELLS) for game in ("freeway", "seaquest")],
+    "longer": [Plan("minatar-asterix", 120_000, CELLS, "minatar-asterix-longer")],
+    "hard": [
+        Plan("minatar-seaquest", 40_000, CELLS),
+        Plan("minatar-freeway", 60_000, GRIDS, "minatar-freeway-codes"),
+    ],
 }
 
 

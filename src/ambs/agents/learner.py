@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import equinox as eqx
@@ -22,7 +22,7 @@ from ambs.behaviour.safety_critics import goes_on
 from ambs.errors import AmbsError
 from ambs.world_model.model import Sequences, Weights, WorldModel, WorldState
 from ambs.world_model.parts import Part
-from ambs.world_model.sizes import size
+from ambs.world_model.sizes import Size, size
 
 PRECISIONS = ("auto", "float32", "bfloat16")
 GRIDS = ("codes", "cells")
@@ -52,6 +52,8 @@ class LearnerConfig:
     of the state rather than by all, and so is imagined as it happens: variables are drawn one by one."""
     steps_ahead: int = 1
     """How long before, at most; of each sequence, every row is foreseen once, from 1 to so many steps before."""
+    images: str | None = None
+    """How images are read and drawn: "patches", which a CPU is fast at, or "convolutions"; the size's if not given."""
     grids: str = "codes"
     """What an observation that is one grid of zeros and ones is to the model: "codes", learned ones, as the paper has
     it of all observations; or "cells", itself."""
@@ -77,6 +79,12 @@ class LearnerConfig:
             raise AmbsError("a learner has either what AMBS learns or what LAG learns; leave safety or lagrangian out.")
 
     @property
+    def dimensions(self) -> Size:
+        """Of the networks."""
+        own = size(self.size)
+        return own if self.images is None else replace(own, images=self.images)
+
+    @property
     def dtype(self) -> str:
         if self.precision != "auto":
             return self.precision
@@ -98,7 +106,7 @@ class Learner(eqx.Module):
         cls, parts: tuple[Part, ...], actions: int, config: LearnerConfig, *, discrete: bool, key: PRNGKeyArray
     ) -> Learner:
         first, second = jax.random.split(key)
-        big = size(config.size)
+        big = config.dimensions
         model = WorldModel(parts, actions, big, grids=config.grids, dtype=config.dtype, key=first)
         features = model.rssm.features
         task = ActorCritic(features, actions, big, config.behaviour, discrete=discrete, key=second)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -57,7 +58,7 @@ class Cluster:
             import ray
         except ImportError as error:
             raise AmbsError("--on ray needs Ray, which is not installed; pip install 'ambs[ray]'.") from error
-        ray.init(ignore_reinit_error=True, log_to_driver=False, logging_level="ERROR")
+        ray.init(ignore_reinit_error=True, log_to_driver=False, logging_level=logging.ERROR)
         there = ray.cluster_resources()
         for name, asked in (("CPU", cpus), ("GPU", gpus)):
             if asked > there.get(name, 0):

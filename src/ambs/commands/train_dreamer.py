@@ -41,6 +41,10 @@ class DreamerOptions:
     size: str | None = None
     """Of the networks: debug, nano, tiny, xs, s, m, l or xl; nano if not given."""
 
+    images: Literal["patches", "convolutions"] | None = None
+    """How images are read and drawn: patches (without overlap, which a CPU is fast at) or convolutions (as in the
+    paper); patches up to the size tiny and convolutions from xs on if not given."""
+
     preset: Literal["cpu", "cells", "paper"] | None = None
     """Where the options of learning below come from: cpu (for runs of 10^5 steps), cells (the same for games on a grid,
     whose cells are their own code) or paper (its table); cpu if not given."""
@@ -197,7 +201,7 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
             "--representation-weight and --pictures-weight, or take --grids codes."
         )
     weights: dict[str, Any] = {name: weight for name, weight in pulls.items() if weight is not None}
-    learner = dataclasses.replace(learner, **weights, **given(options, "grids"))
+    learner = dataclasses.replace(learner, **weights, **given(options, "grids", "images"))
     learner = dataclasses.replace(
         learner, behaviour=dataclasses.replace(learner.behaviour, **given(options, "entropy", "discount", "horizon"))
     )

@@ -11,7 +11,7 @@ from typing import Any
 AS_BEFORE: dict[str, Any] = {
     "env_options": {}, "devices": None, "start": None, "pretrain": 0, "hold": 1, "shield.when": None,
     "shield.safe_actions": "sampled",
-    "learner.grids": "codes",
+    "learner.grids": "codes", "learner.images": None,
     "learner.steps_ahead": 1, "learner.dynamics": 0.5, "learner.representation": 0.1, "guard": None,
     "learner.safety.unsafe_ends": False, "learner.safety.entropy": None,
     "learner.lagrangian": None, "learner.lagrangian.expected": False,

@@ -73,7 +73,7 @@ def saved(**changes):
     learner = values["learner"]
     assert (learner.pop("dynamics"), learner.pop("representation")) == (0.5, 0.1)
     assert (learner.pop("lagrangian"), learner.pop("steps_ahead")) == (None, 1)
-    assert learner.pop("grids") == "codes"
+    assert (learner.pop("grids"), learner.pop("images")) == ("codes", None)
     assert [learner[name].pop("second_decay") for name in ("world_model", "actor", "critic")] == [0.999] * 3
     return values
 
@@ -207,6 +207,16 @@ def test_grids_are_codes_unless_told():
         configuration(Train("minatar-asterix"), DreamerOptions(grids=grids)).learner for grids in (None, "cells")
     ]
     assert [each.grids for each in learner] == ["codes", "cells"]
+    preset = configuration(Train("minatar-asterix"), DreamerOptions(preset="cells", entropy=0.5)).learner
+    assert (preset.grids, preset.actor.learning_rate, preset.behaviour.discount) == ("cells", 1e-3, 0.98)
+    assert preset.behaviour.entropy == 0.5
+
+
+def test_images_are_read_as_the_size_has_it_unless_told():
+    def images(**given):
+        return configuration(Train("seaquest"), DreamerOptions(**given)).learner.dimensions.images
+
+    assert [images(), images(size="s"), images(size="s", images="patches")] == ["patches", "convolutions", "patches"]
 
 
 def test_cells_are_trained_resumed_and_played_and_no_other_observation_has_them(run_ambs, tmp_path):

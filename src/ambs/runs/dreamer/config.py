@@ -16,7 +16,6 @@ from ambs.behaviour.actor_critic import BehaviourConfig
 from ambs.behaviour.penalties import PenaltyConfig
 from ambs.envs.guards import GuardConfig
 from ambs.errors import AmbsError, positive_integer, probability
-from ambs.world_model.sizes import size
 
 # Of the run; what the paper has of the learner is `LearnerConfig`'s own defaults.
 PAPER = {"length": 64, "train_ratio": 64.0}
@@ -195,7 +194,7 @@ def _is_json(value: Any) -> bool:
 
 
 def _require_learnable(learner: LearnerConfig) -> None:
-    size(learner.size)
+    _ = learner.dimensions
     for name in ("world_model", "actor", "critic"):
         _require_positive(f"the learning rate of the {name.replace('_', ' ')}", getattr(learner, name).learning_rate)
     positive_integer("horizon", learner.behaviour.horizon)
