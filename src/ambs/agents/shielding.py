@@ -135,6 +135,15 @@ def safe_policy(safety: Safety, config: ShieldConfig) -> Actor | Likeliest:
     return Likeliest(safety.policy.actor) if config.safe_actions == "likeliest" else safety.policy.actor
 
 
+def imagined_in(learner: Learner, config: ShieldConfig, look_ahead: int) -> tuple[Actor | Likeliest, int]:
+    """Who goes on after the proposed action in a trace, and for how many steps; of `either`, in the first of its two
+    kinds of traces."""
+    assert learner.safety is not None
+    horizon = min(learner.task.config.horizon, look_ahead)
+    policy = safe_policy(learner.safety, config) if config.criterion in ("recover", "either") else learner.task.actor
+    return policy, look_ahead if config.criterion in ("rollout", "recover", "either") else horizon
+
+
 def _by_cost(safety: Safety, config: ShieldConfig, horizon: int, look_ahead: int) -> CostCriterion:
     critics, pessimistic = safety.critics, config.twins == "max"
     tail = _tail(lambda features: critics.value(features, pessimistic=pessimistic)) if look_ahead > horizon else None

@@ -7,18 +7,23 @@ import resource
 import shutil
 import warnings
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import ambs
 from ambs import AmbsError
-from ambs.agents.shielding import ShieldConfig
+from ambs.agents.learner import Learner
+from ambs.agents.shielding import ShieldConfig, imagined_in
 from ambs.runs.dreamer import train
 from ambs.runs.dreamer.config import cpu_learner, with_safety
 from ambs.runs.dreamer.decisions import Decisions
 from ambs.runs.dreamer.overrides import EVERY, FUTURES, NAME, Overrides, read_overrides
 from ambs.runs.storage import latest
 from ambs.types import Decision
+from ambs.world_model.parts import parts_of
 from tests.runs.dreamer.small import NO_TIME, Brief, enter, rows, small, weights
 
 LEARNER = with_safety(
@@ -82,13 +87,32 @@ def test_what_is_kept_of_overrides(whole):
     assert 0 <= row["low"] <= row["estimate"] <= row["high"] <= 1
 
 
+@pytest.mark.parametrize(
+    ("criterion", "safe", "steps"),
+    [("sound", False, 5), ("paper", False, 5), ("rollout", False, 9), ("recover", True, 9), ("either", True, 9)],
+)
+def test_kept_futures_are_those_that_the_shield_imagines(criterion, safe, steps):
+    """Of a fresh learner whose task policy always goes up and whose safe policy always stays."""
+    config = dataclasses.replace(LEARNER, safety=dataclasses.replace(LEARNER.safety, look_ahead=9))
+    parts = parts_of(ambs.make("conveyor").observation_space)
+    learner = Learner.create(parts, 5, config, discrete=True, key=jax.random.key(0))
+    up, stay = 50 * np.eye(5)[[0, 4]]
+    learner = eqx.tree_at(
+        lambda me: (me.task.actor.net.out.bias, me.safety.policy.actor.net.out.bias),
+        learner, (jnp.asarray(up), jnp.asarray(stay)),
+    )  # fmt: skip
+    policy, length = imagined_in(learner, ShieldConfig(criterion), 9)
+    action = policy.sample(learner.model.rssm.initial(), key=jax.random.key(1))
+    assert (int(action.argmax()), length) == (4 if safe else 0, steps)
+
+
 def test_overrides_that_cannot_be_read_are_a_sentence_and_no_end_of_the_run(tmp_path):
     with pytest.raises(AmbsError, match="keeps no overrides"):
         read_overrides(tmp_path)
     (tmp_path / NAME).write_bytes(b"rubbish")
     with pytest.raises(AmbsError, match="is damaged"):
         read_overrides(tmp_path)
-    Overrides(tmp_path, 0).save()
+    Overrides(tmp_path, 0, None, 0).save()
 
 
 def test_a_decision_that_is_not_played_counts_for_nothing(tmp_path, monkeypatch):
@@ -135,7 +159,7 @@ def no_file_larger_than(size):
 
 def test_a_disk_without_room_for_overrides_is_a_warning_and_said_once(tmp_path, whole):
     shutil.copy(whole[0] / NAME, tmp_path)
-    before, kept = (tmp_path / NAME).read_bytes(), Overrides(tmp_path, 220)
+    before, kept = (tmp_path / NAME).read_bytes(), Overrides(tmp_path, 220, None, 0)
     with no_file_larger_than(len(before) // 2):
         with pytest.warns(UserWarning, match=r"overrides are not kept, for .*safetensors could not be written \("):
             kept.save()

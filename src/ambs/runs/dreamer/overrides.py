@@ -21,6 +21,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from ambs.agents.learner import Learner
+from ambs.agents.shielding import ShieldConfig, imagined_in
 from ambs.errors import AmbsError
 from ambs.files import replacing
 from ambs.shield import imagine
@@ -39,9 +40,10 @@ Row = dict[str, np.ndarray]
 class Overrides:
     """The latest overrides of a run."""
 
-    def __init__(self, folder: Path, until: int) -> None:
+    def __init__(self, folder: Path, until: int, shield: ShieldConfig | None, look_ahead: int) -> None:
         """Goes on with what is in the folder, of steps up to `until`."""
         self._path = folder / NAME
+        self._shield, self._look_ahead = shield, look_ahead
         self._rows: deque[Row] = deque()
         self._bytes = 0
         self._last = -EVERY
@@ -62,7 +64,8 @@ class Overrides:
             return
         env = int(overridden[0])
         mine = jax.tree.map(lambda each: each[env], (state, proposed))
-        futures = _futures(learner, *mine, key=key)
+        assert self._shield is not None
+        futures = _futures(learner, self._shield, self._look_ahead, *mine, key=key)
         row = {
             "step": step,
             "env": env,
@@ -93,6 +96,10 @@ class Overrides:
                 )
 
     def _append(self, row: Row) -> None:
+        # Older versions kept futures of another length, which one file cannot hold beside these.
+        if self._rows and any(row[name].shape != each.shape for name, each in self._rows[-1].items()):
+            self._rows.clear()
+            self._bytes = 0
         self._rows.append(row)
         self._last = int(row["step"])
         self._bytes += sum(each.nbytes for each in row.values())
@@ -104,8 +111,8 @@ def read_overrides(run: Path | str) -> list[Row]:
     """The overrides that are kept of the run in a folder, oldest first.
 
     Of each: `step`, `env`, `seen.KEY` (the observation, by part), `proposed` and `played` (one-hot or scaled actions),
-    `estimate`, `low`, `high`, `traces`; and of three imagined futures `future.actions`, `future.violation` and
-    `future.KEY`, what the model expected to see, a step a row.
+    `estimate`, `low`, `high`, `traces`; and of three futures, imagined as the shield does, `future.actions`,
+    `future.violation` and `future.KEY`, what the model expected to see, a step a row.
     """
     path = Path(run) / NAME
     if not path.exists():
@@ -118,12 +125,15 @@ def read_overrides(run: Path | str) -> list[Row]:
 
 
 @eqx.filter_jit
-def _futures(learner: Learner, state: WorldState, proposed: Array, *, key: PRNGKeyArray) -> dict[str, Array]:
-    """A few imagined futures of one state, if the task policy goes on after the proposed action."""
-    model, horizon = learner.model, learner.task.config.horizon
+def _futures(
+    learner: Learner, shield: ShieldConfig, look_ahead: int, state: WorldState, proposed: Array, *, key: PRNGKeyArray
+) -> dict[str, Array]:
+    """A few futures of one state as the shield imagined them: the same policy after the proposed action, as far."""
+    model = learner.model
+    policy, steps = imagined_in(learner, shield, look_ahead)
 
     def one(key: PRNGKeyArray) -> dict[str, Array]:
-        trace = imagine(Events(model), learner.task.actor, state, horizon, key=key, first_action=proposed)
+        trace = imagine(Events(model), policy, state, steps, key=key, first_action=proposed)
         pictures = model.decode(trace.states)
         expected = {f"future.{part.key}": part.show(pictures[part.key]) for part in model.parts}
         return {

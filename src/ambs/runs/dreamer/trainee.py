@@ -105,7 +105,8 @@ class DreamerTrainee(Trainee):
         return _nothing_yet(self.learner.model, self.config.envs, self.codec.size)
 
     def start(self, folder: Path, ring: Ring, steps: int) -> None:
-        self.overrides = Overrides(folder, steps)
+        safety = self.config.learner.safety
+        self.overrides = Overrides(folder, steps, self.config.shield, 0 if safety is None else safety.look_ahead)
         if self.config.start is not None and ring.written == 0:
             fill(ring, source_of(self.config, self.space, self.actions))
 
