@@ -1,16 +1,23 @@
 """Keeps the finished runs of `ambs bench` as small files, one each, that can be committed: results/SUITE/NAME.json.
 
-ambs bench conveyor --out runs/bench-conveyor
-python -m experiments.keep_bench runs/bench-conveyor
+Kept files of earlier work are taken for those cells of the suite whose configuration is theirs, and that were not run.
+
+    ambs bench conveyor --out runs/bench-conveyor
+    python -m experiments.keep_bench runs/bench-conveyor [--reuse results/dreamer results/lag]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
+from ambs.bench.cells import cells
+from ambs.bench.suite import Suite, read
 from ambs.files import write_text
+from ambs.runs.dreamer.training import saved_options
+from ambs.runs.storage.folder import MAY_CHANGE, compare
 from experiments.training_runs import ROOT, kept
 
 
@@ -32,10 +39,32 @@ def keep(bench: Path, results: Path) -> list[Path]:
     return written
 
 
+def adopt(suite: Suite, folders: Sequence[Path], results: Path) -> list[Path]:
+    """Files of earlier work that are cells of the suite, under the names that they have there."""
+    earlier = [
+        json.loads(path.read_text(encoding="utf-8")) for each in folders for path in sorted(each.glob("*-s*.json"))
+    ]
+    written = []
+    for cell in cells(suite, results / suite.name):
+        path = cell.folder.with_suffix(".json")
+        config = json.loads(json.dumps(saved_options(cell.settings)))
+        same = [one for one in earlier if "config" in one and not compare(one["config"], config).keys() - MAY_CHANGE]
+        same = [one for one in same if one["config"]["steps"] == cell.steps]
+        if same and not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_text(path, json.dumps({"game": cell.game, "name": cell.agent, **same[0]}) + "\n")
+            written.append(path)
+    return written
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bench", type=Path, help="the folder that was given to --out")
-    print(*keep(parser.parse_args().bench, ROOT / "results"), sep="\n")
+    parser.add_argument("--reuse", type=Path, nargs="+", default=[], help="folders with kept files of earlier work")
+    options = parser.parse_args()
+    written = keep(options.bench, ROOT / "results")
+    suite = json.loads((options.bench / "bench.json").read_text(encoding="utf-8"))["suite"]
+    print(*written, *adopt(read(suite), options.reuse, ROOT / "results"), sep="\n")
 
 
 if __name__ == "__main__":

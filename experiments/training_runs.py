@@ -87,7 +87,8 @@ ABLATIONS: dict[str, tuple[str, ...]] = {
 }
 SUITES = {
     "minatar": [
-        *(Plan(f"minatar-{game}", 40_000, CELLS) for game in ("asterix", "breakout", "space-invaders")),
+        Plan("minatar-asterix", 40_000, CELLS),
+        *(Plan(f"minatar-{game}", 30_000, CELLS) for game in ("breakout", "space-invaders")),
         # With learned codes, as the paper has it.
         *(Plan(f"minatar-{game}", 60_000, GRIDS, f"minatar-{game}-codes") for game in ("breakout", "space-invaders")),
     ],
@@ -134,9 +135,9 @@ SUITES = {
         *(Plan("minatar-asterix", 800_000, SLOW[agent], "", agent) for agent in VALUES),
         *(Plan("conveyor", 40_000, GRIDS, "conveyor-grid", agent) for agent in VALUES),
     ],
-    "longer": [Plan("minatar-asterix", 120_000, CELLS, "minatar-asterix-longer")],
+    "longer": [Plan("minatar-asterix", 80_000, CELLS, "minatar-asterix-longer")],
     "hard": [
-        Plan("minatar-seaquest", 40_000, CELLS),
+        Plan("minatar-seaquest", 30_000, CELLS),
         Plan("minatar-freeway", 60_000, GRIDS, "minatar-freeway-codes"),
     ],
 }
