@@ -1,6 +1,7 @@
 """Keeps the finished runs of `ambs bench` as small files, one each, that can be committed: results/SUITE/NAME.json.
 
-Kept files of earlier work are taken for those cells of the suite whose configuration is theirs, and that were not run.
+Kept files of earlier work are taken for those cells of a suite of ours whose configuration is theirs, and that were not
+run; with all the steps of the suite.
 
     ambs bench conveyor --out runs/bench-conveyor
     python -m experiments.keep_bench runs/bench-conveyor [--reuse results/dreamer results/lag]
@@ -52,7 +53,7 @@ def adopt(suite: Suite, folders: Sequence[Path], results: Path) -> list[Path]:
         same = [one for one in same if one["config"]["steps"] == cell.steps]
         if same and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(path, json.dumps({"game": cell.game, "name": cell.agent, **same[0]}) + "\n")
+            write_text(path, json.dumps({**same[0], "game": cell.game, "name": cell.agent}) + "\n")
             written.append(path)
     return written
 
@@ -63,8 +64,10 @@ def main() -> None:
     parser.add_argument("--reuse", type=Path, nargs="+", default=[], help="folders with kept files of earlier work")
     options = parser.parse_args()
     written = keep(options.bench, ROOT / "results")
-    suite = json.loads((options.bench / "bench.json").read_text(encoding="utf-8"))["suite"]
-    print(*written, *adopt(read(suite), options.reuse, ROOT / "results"), sep="\n")
+    if options.reuse:
+        suite = json.loads((options.bench / "bench.json").read_text(encoding="utf-8"))["suite"]
+        written += adopt(read(suite), options.reuse, ROOT / "results")
+    print(*written, sep="\n")
 
 
 if __name__ == "__main__":

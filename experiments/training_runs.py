@@ -113,12 +113,12 @@ SUITES = {
     ],
     "shielded-minatar": [
         plan
-        for game in ("seaquest", "asterix")
+        for game, steps in (("seaquest", 30_000), ("asterix", 40_000))
         for plan in (
-            Plan(f"minatar-{game}", 40_000, CELLS),
+            Plan(f"minatar-{game}", steps, CELLS),
             Plan(
                 f"minatar-{game}",
-                40_000,
+                steps,
                 (*CELLS, "--criterion", "recover", "--look-ahead", "10"),
                 f"minatar-{game}-recover",
                 "ambs",

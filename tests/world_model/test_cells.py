@@ -1,13 +1,14 @@
-"""Lone things and others: drawn as likely as expected, together where they move together, told apart by learning."""
+"""Lone things and others: drawn as likely as expected, and told apart by learning."""
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+import pytest
 
 from ambs.world_model.board import Board
-from ambs.world_model.cells import draw_any, draw_lone, surprise
+from ambs.world_model.cells import draw, draw_any, draw_lone, surprise
 from ambs.world_model.sizes import size
 
 CERTAINLY = 50.0
@@ -32,15 +33,20 @@ def test_a_lone_thing_is_somewhere_as_likely_as_expected():
     np.testing.assert_allclose(drawn.mean(axis=0)[..., 0], p, atol=0.012)
 
 
-def test_lone_things_that_move_as_one_are_drawn_so():
-    """A bow one cell to the right of its stern, both of which stay with 0.1 or go on, up, or back."""
-    places = [((2, 2), 0.1), ((2, 3), 0.5), ((1, 2), 0.3), ((2, 1), 0.1)]
-    p = np.zeros((4, 6, 2))
-    for (row, column), share in places:
-        p[row, column, 0] = p[row, column + 1, 1] = share
-    drawn = np.asarray(draw_lone(jnp.broadcast_to(jnp.log(p), (5_000, *p.shape)), key=jax.random.key(0)))
-    np.testing.assert_array_equal(drawn[:, :, 1:, 1], drawn[:, :, :-1, 0])
-    np.testing.assert_allclose(drawn.mean(axis=0), p, atol=0.025)
+def test_two_lone_things_are_drawn_independently():
+    """Each is in the last cell with 0.3; were they drawn by one die, both would be there with 0.3 and not with 0.09."""
+    p = jnp.broadcast_to(jnp.array([0.7, 0.3])[:, None], (2, 2)).reshape(1, 2, 2)
+    drawn = np.asarray(draw_lone(jnp.broadcast_to(jnp.log(p), (20_000, *p.shape)), key=jax.random.key(0)))
+    np.testing.assert_allclose(drawn[:, 0, 1].all(axis=-1).mean(), 0.09, atol=0.01)
+
+
+@pytest.mark.parametrize(("odds", "alone"), [(0.3, 0.3), (0.7, 0.7), (0.96, 1.0), (0.04, 0.0)])
+def test_what_comes_and_goes_is_drawn_as_often_as_the_likelihood_has_it(odds, alone):
+    """Cell by cell nothing is there: what is drawn is lone."""
+    told = jnp.full((20_000, 2, 2, 1), -CERTAINLY)
+    drawn = np.asarray(draw(jnp.log(jnp.array([odds / (1 - odds)])), told, key=jax.random.key(0)))
+    assert set(drawn.sum(axis=(1, 2, 3))) <= {0, 1}
+    np.testing.assert_allclose(drawn.sum(axis=(1, 2, 3)).mean(), alone, atol=0.015)
 
 
 def test_the_surprise_of_cells_on_their_own():
@@ -95,7 +101,7 @@ def test_it_learns_who_is_lone_and_what_happens_where_they_go():
 
     for _ in range(500):
         board, state = learn(board, state, *wanderers(rng, 64))
-    np.testing.assert_array_equal(board.alone, [True, False])
+    np.testing.assert_array_equal(board.leads, [True, False])
     before, _ = wanderers(rng, 64)
     drawn = np.asarray(eqx.filter_jit(lambda me, key: me.draw(expected(me, before), key=key))(board, jax.random.key(1)))
     before = np.asarray(before)

@@ -47,7 +47,7 @@ class Backup:
             # A choice that is rounded would be another one.
             same = not isinstance(self.space, spaces.Discrete) or bool(np.all(cast == np.asarray(action)))
             legal = self.space.contains(action) or (same and self.space.contains(cast))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             legal = False
         if not legal:
             raise AmbsError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,15 +149,30 @@ class Bench:
                     show(jobs, f"{job.cell.name}: is {job.cell.folder.readlink()}")
             signal = conduct(jobs, place, retries=self.retries, show=show, kill=suite.smoke and self.on == "here")
         told = record(suite, jobs, out)
-        page = _report(suite, jobs, out)
+        if not self.json:
+            print_results(jobs)
+        page = self._report(jobs, out)
         if self.json:
             print_json({**told, "report": None if page is None else str(page)})
-        else:
-            print_results(jobs)
-            if page is not None:
-                print(f"\nreport: {page}")
+        elif page is not None:
+            print(f"\nreport: {page}")
         if any(job.state != "finished" for job in jobs):
             raise SystemExit(1 if signal is None else 128 + signal)
+
+    def _report(self, jobs: Sequence[Job], out: Path) -> Path | None:
+        """All runs in the folder on one page, those of earlier commands for other parts of the suite too; nothing, as
+        long as none is finished, or where it cannot be made: the runs are there all the same."""
+        from ambs.report import write
+
+        if not any(job.state == "finished" for job in jobs):
+            return None
+        page = out / "report.html"
+        try:
+            write(out, page, command=f"ambs bench {self.suite}{' --smoke' * self.smoke}")
+        except (AmbsError, OSError) as error:
+            print(f"warning: there is no report of the runs: {error}", file=sys.stderr)
+            return None
+        return page
 
     def _place(self, jobs: Sequence[Job], *, smoke: bool) -> Place:
         from ambs.bench.child import ONE_CORE, QUICK
@@ -175,17 +191,6 @@ class Bench:
             raise AmbsError("--gpus-per-run is for --on ray; here, set CUDA_VISIBLE_DEVICES and choose --jobs.")
         cpus = positive_integer("--cpus-per-run, of runs on this machine,", self.cpus_per_run)
         return Here(self.jobs or max(1, len(os.sched_getaffinity(0)) // cpus), cpus, environment)
-
-
-def _report(suite: Suite, jobs: Sequence[Job], out: Path) -> Path | None:
-    """All runs in the folder on one page, those of earlier commands for other parts of the suite too; nothing, as long
-    as none is finished."""
-    from ambs.report import write
-
-    if not any(job.state == "finished" for job in jobs):
-        return None
-    write(out, out / "report.html", command=f"ambs bench {suite.name}")
-    return out / "report.html"
 
 
 def _jobs(suite: Suite, out: Path, reuse: Sequence[Path], *, dry: bool = False) -> list[Job]:

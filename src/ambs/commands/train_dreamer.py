@@ -201,7 +201,10 @@ def configuration(command: Train, options: DreamerOptions) -> RunConfig:
             "--representation-weight and --pictures-weight, or take --grids codes."
         )
     weights: dict[str, Any] = {name: weight for name, weight in pulls.items() if weight is not None}
-    learner = dataclasses.replace(learner, **weights, **given(options, "grids", "images"))
+    learner = dataclasses.replace(learner, **weights, **given(options, "grids"))
+    # What the size has anyway is left out, so that a run is the same with it and without.
+    if options.images is not None and options.images != learner.dimensions.images:
+        learner = dataclasses.replace(learner, images=options.images)
     learner = dataclasses.replace(
         learner, behaviour=dataclasses.replace(learner.behaviour, **given(options, "entropy", "discount", "horizon"))
     )

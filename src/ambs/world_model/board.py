@@ -24,7 +24,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from ambs.world_model.cells import draw_any, draw_lone, pick, surprise
+from ambs.world_model.cells import CERTAIN, draw, draw_lone, pick, surprise
 from ambs.world_model.grids import neighbours
 from ambs.world_model.layers import Dense, Linear
 from ambs.world_model.parts import Part
@@ -175,14 +175,16 @@ class Board(eqx.Module):
         return Expected(self.out(jax.nn.relu(x)).astype(jnp.float32) + anyway, x, anyway)
 
     @property
-    def alone(self) -> Bool[Array, " channels"]:
-        """The channels whose things are taken to be lone."""
-        return jax.lax.stop_gradient(self.lone) > 0
+    def log_odds(self) -> Float[Array, " channels"]:
+        """That the things of a channel are lone."""
+        return PLAIN * self.lone
 
     @property
     def leads(self) -> Bool[Array, " channels"]:
-        """The first of them, in grids of games the player: where it goes, all others are told."""
-        return self.alone & (jnp.cumsum(self.alone) == 1)
+        """The first channel whose thing is certainly lone, in grids of games the player: where it goes, all others are
+        told."""
+        alone = jax.lax.stop_gradient(self.log_odds) > CERTAIN
+        return alone & (jnp.cumsum(alone) == 1)
 
     def others(
         self, expected: Expected, cells: Float[Array, "*shape rows columns channels"]
@@ -195,17 +197,16 @@ class Board(eqx.Module):
         return pick(self.leads, expected.first, logits)
 
     def draw(self, expected: Expected, *, key: PRNGKeyArray) -> Float[Array, "*shape rows columns channels"]:
-        keys = jax.random.split(key, 3)
-        first = draw_lone(expected.first, key=keys[0])
-        logits = self.others(expected, first)
-        then = pick(self.alone, draw_lone(logits, key=keys[1]), draw_any(logits, key=keys[2]))
+        before, after = jax.random.split(key)
+        first = draw_lone(expected.first, key=before)
+        then = draw(jax.lax.stop_gradient(self.log_odds), self.others(expected, first), key=after)
         return pick(self.leads, first, then).astype(self.dtype)
 
     def surprise(
         self, expected: Expected, cells: Float[Array, "*shape rows columns channels"]
     ) -> Float[Array, "*shape"]:
         """-ln p(cells)."""
-        return surprise(PLAIN * self.lone, self.others(expected, cells), cells.astype(jnp.float32))
+        return surprise(self.log_odds, self.others(expected, cells), cells.astype(jnp.float32))
 
     def position(
         self,

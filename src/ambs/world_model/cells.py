@@ -8,11 +8,13 @@ and after some imagined steps nobody is left to act. So a channel is one of two 
 
     -ln p = -Σ_channels ln(σ(g) p_lone + (1 - σ(g)) p_any),    g a number a channel, learned with everything else
 
-The first lone thing is drawn first, and the others are told where it went (`board.py`). They are all drawn by one die:
-where two of them move as one, as bow and stern of a boat, they move so in imagination too.
+Of a thing that comes and goes it is a die that says which kind it is drawn as, with probability σ(g). What is nearly
+certain is taken for certain: g grows ever more slowly, and a player must not be lost for that.
 """
 
 from __future__ import annotations
+
+import math
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +25,8 @@ from ambs.world_model.dice import uniform
 
 # Less likely than anything that happens, and still a number.
 _NEVER = -1e9
+# Log-odds of 0.95, beyond which a channel is taken to be of one kind.
+CERTAIN = math.log(0.95 / 0.05)
 
 
 def draw_any(logits: Float[Array, "*shape"], *, key: PRNGKeyArray) -> Float[Array, "*shape"]:
@@ -35,18 +39,28 @@ def draw_any(logits: Float[Array, "*shape"], *, key: PRNGKeyArray) -> Float[Arra
 def draw_lone(
     logits: Float[Array, "*shape rows columns channels"], *, key: PRNGKeyArray
 ) -> Float[Array, "*shape rows columns channels"]:
-    """One cell of every channel, all channels by the same die: the cell up to which its share of the probability lies,
-    in reading order. Backward, the gradient of the probabilities."""
+    """One cell of every channel: that in which a die falls, when their probabilities are laid end to end in reading
+    order. Backward, the gradient of the probabilities."""
     *shape, rows, columns, channels = logits.shape
     probs = jax.nn.softmax(logits.reshape(*shape, rows * columns, channels), axis=-2)
-    # A product, since a CPU is slow at running sums.
+    # A product, since a CPU is slow at running sums; exact, or what is rounded off would fall into the last cell.
     below = jnp.asarray(np.tri(rows * columns, k=-1), probs.dtype)
-    start = jnp.einsum("ij,...jc->...ic", below, jax.lax.stop_gradient(probs))
-    die = uniform(key, (*shape,))[..., None, None]
-    passed = start <= die
+    start = jnp.einsum("ij,...jc->...ic", below, jax.lax.stop_gradient(probs), precision=jax.lax.Precision.HIGHEST)
+    passed = start <= uniform(key, (*shape, 1, channels))
     drawn = passed & ~jnp.concatenate([passed[..., 1:, :], jnp.zeros_like(passed[..., :1, :])], axis=-2)
     through = jax.lax.stop_gradient(drawn.astype(probs.dtype) - probs) + probs
     return through.reshape(logits.shape)
+
+
+def draw(
+    log_odds: Float[Array, " channels"], logits: Float[Array, "*shape rows columns channels"], *, key: PRNGKeyArray
+) -> Float[Array, "*shape rows columns channels"]:
+    """All channels, each as what it is; `log_odds` that its things are lone."""
+    keys = jax.random.split(key, 3)
+    odds = jnp.where(jnp.abs(log_odds) > CERTAIN, jnp.sign(log_odds) * jnp.inf, log_odds)
+    *shape, _, _, channels = logits.shape
+    alone = uniform(keys[0], (*shape, 1, 1, channels)) < jax.nn.sigmoid(odds).reshape(*[1] * (logits.ndim - 1), -1)
+    return jnp.where(alone, draw_lone(logits, key=keys[1]), draw_any(logits, key=keys[2]))
 
 
 def pick(

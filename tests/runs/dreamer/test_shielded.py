@@ -216,6 +216,10 @@ def stray(observation):
     return np.int64(5)
 
 
+def soar(observation):
+    return float("inf")
+
+
 def test_a_backup_policy_of_the_users_own(tmp_path):
     config = dataclasses.replace(shielded(), shield=ShieldConfig("sound", backup=f"{__name__}:stay"))
     train(config, tmp_path)
@@ -234,6 +238,7 @@ def test_a_backup_policy_of_the_users_own(tmp_path):
         (f"{__name__}:sing", r"returned 'la', which is no action of the environment: Discrete\(5\)"),
         (f"{__name__}:waver", r"returned 2.7, which is no action of the environment: Discrete\(5\)"),
         (f"{__name__}:stray", r"returned np.int64\(5\), which is no action"),
+        (f"{__name__}:soar", "returned inf, which is no action"),
         (f"{__name__}:dance", 'there is no backup policy "tests.runs.dreamer.test_shielded:dance"'),
         ("brake", '"brake", and has to be module:function'),
         (f"{__name__}:LEARNER", "has to be a function of an observation"),

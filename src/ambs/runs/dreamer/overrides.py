@@ -133,7 +133,8 @@ def _futures(
     policy, steps = imagined_in(learner, shield, look_ahead)
 
     def one(key: PRNGKeyArray) -> dict[str, Array]:
-        trace = imagine(Events(model), policy, state, steps, key=key, first_action=proposed)
+        begin = proposed if shield.first == "proposed" else None
+        trace = imagine(Events(model), policy, state, steps, key=key, first_action=begin)
         pictures = model.decode(trace.states)
         expected = {f"future.{part.key}": part.show(pictures[part.key]) for part in model.parts}
         return {

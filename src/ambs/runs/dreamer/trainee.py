@@ -75,7 +75,14 @@ class DreamerTrainee(Trainee):
         if config.learner.grids == "cells" and not is_board(parts_of(vec.single_observation_space)):
             raise AmbsError(
                 f"grids are to be cells, and the observation is {vec.single_observation_space}: no single grid of "
-                "zeros and ones; leave out --grids cells."
+                "zeros and ones; take another preset, or --grids codes."
+            )
+        if config.learner.images is not None and all(
+            part.kind != "image" for part in parts_of(vec.single_observation_space)
+        ):
+            raise AmbsError(
+                f"images are to be read as {config.learner.images}, and the observation is "
+                f"{vec.single_observation_space}: no image; leave out --images."
             )
         ActionCodec(vec.single_action_space)
         Placement(config.batch, config.devices)
