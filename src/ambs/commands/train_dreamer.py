@@ -162,6 +162,11 @@ def conduct(train: Callable[..., dict[str, Any]], config: Settings, command: Tra
     keep_compiled()
     agent = config.agent if config.guard is None else f"{config.agent}-{config.guard.name}"
     folder = command.run_dir or Path("runs") / f"{re.sub(r'[/:]', '-', config.env)}-{agent}-s{config.seed}"
+    if config.steps <= config.prefill:
+        _say(
+            f"all of the {config.steps:,} steps are random ones, since there are {config.prefill:,} of those to begin "
+            "with, so that nothing is learned; give more --steps, or less --prefill."
+        )
     with warnings.catch_warnings():
         warnings.showwarning = _say  # type: ignore[assignment]
         try:

@@ -249,6 +249,12 @@ def test_cells_are_trained_resumed_and_played_and_no_other_observation_has_them(
     assert not (tmp_path / "none").exists()
 
 
+def test_a_run_of_random_steps_alone_is_warned_of(run_ambs, tmp_path):
+    code, out, err = run_ambs("train", *FLAGS, "--steps", "40", "--run", tmp_path / "run", "--json")
+    assert (code, json.loads(out)["updates"]) == (0, 0)
+    assert "all of the 40 steps are random ones, since there are 64 of those to begin with" in err
+
+
 def test_the_help_names_the_defaults(run_ambs):
     """What is not given is None there, so the text has to say what it will be."""
     code, out, _ = run_ambs("train", "--help")
