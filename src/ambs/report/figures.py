@@ -11,6 +11,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from ambs.files import replacing
 from ambs.report.content import Content
@@ -35,7 +36,9 @@ def draw(report: Content, folder: Path) -> list[Path]:
         for axis, chart in zip(axes[0], charts, strict=True):
             _chart(axis, chart, report.comparison.agents)
         if len(report.comparison.agents_of(game)) > 1:
-            axes[0, 0].legend(frameon=False, fontsize=8)
+            # Below, where it hides no curve.
+            lines, names = axes[0, 0].get_legend_handles_labels()
+            figure.legend(lines, names, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
         figure.suptitle(game, fontsize=11)
         for ending in ("png", "pdf"):
             path = folder / f"{re.sub(r'[^A-Za-z0-9-]+', '-', game).strip('-')}.{ending}"
@@ -54,6 +57,7 @@ def _chart(axis: Axes, chart: Chart, agents: Sequence[str]) -> None:
         if one.band is not None:
             axis.fill_between(one.step, one.band[0], one.band[1], color=colour, alpha=0.18, lw=0)
     axis.set(xlabel="environment steps", ylabel=chart.title, xlim=(0, chart.steps))
+    axis.xaxis.set_major_locator(MaxNLocator(4))
     if chart.share:
         axis.set_ylim(0, 1)
     axis.spines[["top", "right"]].set_visible(False)
