@@ -11,6 +11,7 @@ from gymnasium import spaces
 from ambs.agents.optimiser import OptimiserConfig
 from ambs.agents.safety import Safety, SafetyConfig, _learn_critics
 from ambs.behaviour.actor_critic import BehaviourConfig, Imagined
+from ambs.behaviour.safety_critics import CostLesson
 from ambs.world_model.model import WorldModel
 from ambs.world_model.parts import parts_of
 from ambs.world_model.sizes import SIZES
@@ -44,7 +45,8 @@ def test_the_twins_count_on_without_it_and_the_probability_critic_never_does():
             features.shape[-1], ACTIONS, SIZES["debug"], BehaviourConfig(horizon=STEPS), config, STEP, STEP,
             discrete=True, key=jax.random.key(1),
         )  # fmt: skip
-        return _learn_critics(safety, model, imagined, config)[1]
+        nothing = CostLesson(features[:1], jnp.zeros((1, BATCH, 2)), jnp.zeros((1, BATCH)))
+        return _learn_critics(safety, model, imagined, nothing, config)[1]
 
     config = SafetyConfig(look_ahead=5)
     found = metrics(config)

@@ -11,6 +11,7 @@ import pytest
 from ambs.agents.learner import Learner, LearnerConfig, _learn_behaviour
 from ambs.agents.safety import SafetyConfig
 from ambs.behaviour.actor_critic import BehaviourConfig
+from ambs.errors import AmbsError
 from tests.agents.test_safety_discount import ACTIONS, doomed
 
 CONFIG = LearnerConfig(size="debug", behaviour=BehaviourConfig(horizon=3), safety=SafetyConfig(look_ahead=5))
@@ -30,19 +31,45 @@ def taught():
         learner = eqx.tree_at(lambda me: (me.model, me.task.critic.out.bias), learner, (model, hopes))
         return eqx.filter_jit(_learn_behaviour)(learner, starts, alive, config, key=jax.random.key(1))[2]
 
-    safety = dataclasses.replace(CONFIG.safety, unsafe_ends=True)
-    return after(CONFIG), after(dataclasses.replace(CONFIG, safety=safety))
+    def told(share):
+        safety = dataclasses.replace(CONFIG.safety, unsafe_ends=True, unsafe_share=share)
+        return after(dataclasses.replace(CONFIG, safety=safety))
+
+    return after(CONFIG), told(1.0), told(0.25)
 
 
 def test_nothing_is_hoped_for_beyond_a_violation(taught):
-    blind, aware = taught
+    blind, aware, _ = taught
     assert blind.metrics["return"] > 1
     # No reward is predicted yet, and the states that follow do not count.
     assert abs(aware.metrics["return"]) < 1e-3
 
 
+def test_or_only_some_of_it(taught):
+    """No reward, the same hopes of every state, and of each violation three quarters of them are left."""
+    blind, _, partly = taught
+
+    def worth(left):
+        """λ-returns of three steps in units of what the critic hopes for, γ .997, λ .95."""
+        value, found = 1.0, []
+        for cont in np.asarray(blind.imagined.cont)[::-1]:
+            value = 0.997 * left * cont * (0.05 + 0.95 * value)
+            found.append(value)
+        return np.mean(found)
+
+    ratio = float(partly.metrics["return"] / blind.metrics["return"])
+    assert ratio == pytest.approx(worth(0.75) / worth(1.0), rel=1e-3)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.5, float("nan")])
+def test_shares_that_are_none(share):
+    with pytest.raises(AmbsError, match="more than 0 and at most 1"):
+        SafetyConfig(unsafe_share=share)
+
+
 def test_those_who_learn_after_it_are_told_what_really_goes_on(taught):
-    blind, aware = taught
-    for name in ("cont", "actions", "signal"):
-        np.testing.assert_array_equal(getattr(blind.imagined, name), getattr(aware.imagined, name))
-    assert aware.imagined.cont.min() > 0.1
+    blind, *aware = taught
+    for each in aware:
+        for name in ("cont", "actions", "signal"):
+            np.testing.assert_array_equal(getattr(blind.imagined, name), getattr(each.imagined, name))
+        assert each.imagined.cont.min() > 0.1

@@ -7,7 +7,7 @@ import numpy as np
 import optax
 
 from ambs.behaviour.safety_critics import CostLesson
-from ambs.behaviour.violation_critic import ViolationCritic
+from ambs.behaviour.violation_critic import Detour, ViolationCritic
 from ambs.world_model.sizes import SIZES
 
 
@@ -35,6 +35,14 @@ def test_targets_by_hand():
     me = says(critic(2), 0.2, 0.3)
     found = me.targets(jnp.zeros((3, 1, 3)), jnp.array([[0.1], [0.5]]), jnp.array([[0.8], [0.4]]))
     np.testing.assert_allclose(found[:, 0], [[0.1, 0.5], [0.5, 0.58]], rtol=1e-5)
+
+
+def test_where_a_detour_is_taken_its_target_counts():
+    """As above, but in state 1 the policy would have gone elsewhere, to (.9, .95): of state 0, q_2 = .1 + .8 × .9."""
+    me = says(critic(2), 0.2, 0.3)
+    detour = Detour(jnp.array([[False], [True]]), jnp.array([[[0.0, 0.0]], [[0.9, 0.95]]]))
+    found = me.targets(jnp.zeros((3, 1, 3)), jnp.array([[0.1], [0.5]]), jnp.array([[0.8], [0.4]]), detour)
+    np.testing.assert_allclose(found[:, 0], [[0.1, 0.82], [0.9, 0.95]], rtol=1e-5)
 
 
 def test_the_loss_is_least_where_it_is_right():

@@ -18,6 +18,7 @@ from ambs.behaviour.actor import Actor
 from ambs.behaviour.actor_critic import ActorCritic, BehaviourConfig, Imagined, Lesson
 from ambs.behaviour.dreaming import Change, Taught, gradients, roll_out, unchanged
 from ambs.behaviour.penalties import Penalised
+from ambs.behaviour.replayed import replayed
 from ambs.behaviour.safety_critics import goes_on
 from ambs.errors import AmbsError
 from ambs.world_model.model import Sequences, Weights, WorldModel, WorldState
@@ -145,8 +146,10 @@ def learn(
         if taught.besides is not None:
             safety = eqx.tree_at(lambda me: me.cost_scale, safety, taught.besides.scale)
             metrics |= taught.besides.metrics
+        # The dreams of the safe policy take the first keys of `safe_key`, one a start.
+        met = replayed(safety.violation, model, task.actor, states, batch, key=jax.random.fold_in(safe_key, alive.size))
         safety, more = learn_safety(
-            safety, model, taught.imagined, starts, alive, config.safety, config.actor, config.critic,
+            safety, model, taught.imagined, met, starts, alive, config.safety, config.actor, config.critic,
             key=safe_key,
         )  # fmt: skip
     elif config.lagrangian is not None:
@@ -184,13 +187,15 @@ def _learn_behaviour(
     task, horizon = learner.task, config.behaviour.horizon
 
     model, ends = learner.model, config.safety is not None and config.safety.unsafe_ends
+    share = 1.0 if config.safety is None else config.safety.unsafe_share
 
     def dream(actor: Actor) -> Imagined:
         imagined = roll_out(model, actor, starts, alive, horizon, model.predict_reward, key=key)
         if not ends:
             return imagined
         safe = jax.lax.map(model.predict_safe, imagined.features[1:])
-        return imagined._replace(cont=goes_on(safe, imagined.cont))
+        hoped = (1 - share) * imagined.cont + share * goes_on(safe, imagined.cont)
+        return imagined._replace(cont=hoped)
 
     taught = gradients(task, dream, _change(learner, config))
     if ends:

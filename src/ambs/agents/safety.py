@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.agents.optimiser import OptimiserConfig, start, update
@@ -40,6 +41,9 @@ class SafetyConfig:
     unsafe_ends: bool = False
     """Whether the task policy hopes for nothing beyond a state that breaks the formula, as if an episode ended there.
     In the paper it does not know of safety, and may go on proposing for ever what the shield refuses."""
+    unsafe_share: float = 1.0
+    """How much of what could still be gained a violation takes away, if `unsafe_ends`: all of it, or less. With all,
+    the least risk is not worth it where episodes are long."""
     entropy: float | None = None
     """η of the safe policy; as the task policy's if not given."""
     critics: OptimiserConfig = field(default_factory=lambda: OptimiserConfig(3e-5, 1e-5, 100.0))
@@ -50,6 +54,11 @@ class SafetyConfig:
         positive_integer("the look-ahead", self.look_ahead)
         if not self.violation_cost > 0:
             raise AmbsError(f"a violation costs {self.violation_cost:g}, and it has to cost more than 0.")
+        if not 0 < self.unsafe_share <= 1:
+            raise AmbsError(
+                f"a violation takes away a share of {self.unsafe_share:g} of what could still be gained, and that has "
+                "to be more than 0 and at most 1."
+            )
 
 
 class Safety(eqx.Module):
@@ -108,11 +117,13 @@ class OfEntered(NamedTuple):
 
 
 def learn_safety(
-    safety: Safety, model: WorldModel, imagined: Imagined, starts: WorldState, alive: Bool[Array, " batch"],
-    config: SafetyConfig, actor: OptimiserConfig, critic: OptimiserConfig, *, key: PRNGKeyArray,
+    safety: Safety, model: WorldModel, imagined: Imagined, met: CostLesson, starts: WorldState,
+    alive: Bool[Array, " batch"], config: SafetyConfig, actor: OptimiserConfig, critic: OptimiserConfig, *,
+    key: PRNGKeyArray,
 ) -> tuple[Safety, dict[str, Array]]:  # fmt: skip
-    """One gradient step of all; `imagined` is what the task policy did, and the safe policy imagines from `starts`."""
-    safety, critic_metrics = _learn_critics(safety, model, imagined, config)
+    """One gradient step of all; `imagined` is what the task policy did, `met` what the finite-horizon critic learns of
+    the replay, and the safe policy imagines from `starts`."""
+    safety, critic_metrics = _learn_critics(safety, model, imagined, met, config)
     policy, horizon = safety.policy, safety.policy.config.horizon
 
     def dream(acting: Actor) -> Imagined:
@@ -151,7 +162,7 @@ def learn_twins(
 
 
 def _learn_critics(
-    safety: Safety, model: WorldModel, imagined: Imagined, config: SafetyConfig
+    safety: Safety, model: WorldModel, imagined: Imagined, met: CostLesson, config: SafetyConfig
 ) -> tuple[Safety, dict[str, Array]]:
     violation, optimisers, discount = safety.violation, dict(safety.optimisers), safety.policy.config.discount
     costs, entered = observed(safety.critics, model, imagined)
@@ -162,7 +173,7 @@ def _learn_critics(
         violation.targets(imagined.features, 1 - entered.safe, entered.goes_on),
         weights(imagined.alive, entered.goes_on, discount),
     )
-    (violation_loss, _), gradient = by_rows(lambda me, row: (me.loss(row), ()), violation, lambda me: me.net, within)
+    violation_loss, gradient = _both(violation, within, met)
     net, optimisers["violation"], _ = update(config.critics, violation.net, gradient, optimisers["violation"])
     violation = eqx.tree_at(lambda me: me.net, violation, net).follow()
     metrics = {
@@ -170,5 +181,13 @@ def _learn_critics(
         "safety/violation_loss": violation_loss,
         "safety/cost": costs.target.mean(),
         "safety/violation": within.target[..., -1].mean(),
+        "safety/violation_replayed": (met.weight * met.target[..., -1]).sum() / jnp.maximum(met.weight.sum(), 1.0),
     }
     return Safety(safety.policy, critics, violation, optimisers, safety.cost_scale), metrics
+
+
+def _both(violation: ViolationCritic, *lessons: CostLesson) -> tuple[Float[Array, ""], Any]:
+    """The loss of the finite-horizon critic on what was imagined and on what was met, and its gradient."""
+    each = [by_rows(lambda me, row: (me.loss(row), ()), violation, lambda me: me.net, lesson) for lesson in lessons]
+    (loss, _), gradient = jax.tree.map(lambda *parts: sum(parts) / len(parts), *each)
+    return loss, gradient

@@ -5,20 +5,31 @@
 over the states s' that the policy enters from s: v(s') is the probability that s' breaks the formula, g(s') that it
 does not and the episode goes on. No discount: this is a probability, and a trace that is imagined for H steps may be
 judged for H + k with it, without bias (a discounted critic is no probability; THEORY, section 1.6).
+
+It learns from what is imagined and from what was really met (`replayed.py`).
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.behaviour.safety_critics import CostLesson
 from ambs.behaviour.slow import follow
 from ambs.world_model.layers import MLP
 from ambs.world_model.sizes import Size
 from ambs.world_model.sparse import Sparse
+
+
+class Detour(NamedTuple):
+    """Where the policy would not have gone along the states that are given, and what it would have met instead."""
+
+    taken: Bool[Array, "steps batch"]
+    target: Float[Array, "steps batch k"]
 
 
 class ViolationCritic(eqx.Module):
@@ -41,19 +52,22 @@ class ViolationCritic(eqx.Module):
         features: Float[Array, "states batch features"] | Sparse,
         violates: Float[Array, "steps batch"],
         goes_on: Float[Array, "steps batch"],
+        detour: Detour | None = None,
     ) -> Float[Array, "steps batch k"]:
         """Of states 0..H-1, from what was entered at 1..H. What lies beyond H is the slow copy's guess; the longest
-        way round to it, so that of state 0 nothing is guessed as long as K <= H."""
+        way round to it, so that of state 0 nothing is guessed as long as K <= H and there is no `detour`."""
 
-        def back(following: Array, row: tuple[Array, Array]) -> tuple[Array, Array]:
-            v, g = (each[:, None] for each in row)
+        def back(following: Array, row: tuple[Array, Array, Detour | None]) -> tuple[Array, Array]:
+            (v, g), instead = (each[:, None] for each in row[:2]), row[2]
             shorter = jnp.concatenate([jnp.zeros_like(following[:, :1]), following[:, :-1]], axis=-1)
             v, g = (jnp.broadcast_to(each, shorter.shape) for each in (v, g))
             here = v + g * shorter
+            if instead is not None:
+                here = jnp.where(instead.taken[:, None], instead.target, here)
             return here, here
 
         beyond = -jnp.expm1(_log_survival(self.slow(features[-1])))
-        _, found = jax.lax.scan(back, beyond, (violates, goes_on), reverse=True)
+        _, found = jax.lax.scan(back, beyond, (violates, goes_on, detour), reverse=True)
         return found
 
     def loss(self, lesson: CostLesson) -> Float[Array, ""]:

@@ -65,6 +65,10 @@ class AmbsOptions:
     """The task policy hopes for nothing beyond a violation, as if the episode ended there; as in the paper, it knows
     nothing of safety if not given."""
 
+    unsafe_share: float | None = None
+    """How much of what could still be gained a violation takes from the task policy's hopes, with --unsafe-ends; 1, all
+    of it, if not given."""
+
     safe_actions: str | None = None
     """What the safe policy plays and is imagined to: likeliest, or sampled as in the paper; likeliest if not given."""
 
@@ -99,6 +103,7 @@ def shielded(config: RunConfig, command: Train, options: AmbsOptions) -> RunConf
         _penalty(options),
         safety_discount=options.safety_discount,
         unsafe_ends=options.unsafe_ends,
+        unsafe_share=1.0 if options.unsafe_share is None else options.unsafe_share,
         entropy=options.safe_entropy,
     )
     return dataclasses.replace(config, formula=safe, learner=learner, shield=shield)
@@ -113,6 +118,11 @@ def _require_used(shield: ShieldConfig, options: AmbsOptions) -> None:
                 f"--{name} is of the paper's test, and this shield decides by another; add --test paper or --criterion "
                 "paper, or leave it out."
             )
+    if options.unsafe_share is not None and not options.unsafe_ends:
+        raise AmbsError(
+            "--unsafe-share says how much of its hopes a violation takes from the task policy, and without "
+            "--unsafe-ends it takes nothing; add --unsafe-ends, or leave it out."
+        )
     if options.twins is not None and shield.criterion != "paper":
         raise AmbsError(
             f"--twins is of the criterion paper, and the criterion {shield.criterion} does not ask the twin critics; "

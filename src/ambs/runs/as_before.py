@@ -13,7 +13,7 @@ AS_BEFORE: dict[str, Any] = {
     "shield.safe_actions": "sampled",
     "learner.grids": "codes", "learner.images": None,
     "learner.steps_ahead": 1, "learner.dynamics": 0.5, "learner.representation": 0.1, "guard": None,
-    "learner.safety.unsafe_ends": False, "learner.safety.entropy": None,
+    "learner.safety.unsafe_ends": False, "learner.safety.unsafe_share": 1.0, "learner.safety.entropy": None,
     "learner.lagrangian": None, "learner.lagrangian.expected": False,
     "learner.safety.penalty": None, "learner.safety.safety_discount": True,
     **{f"learner.{name}.second_decay": 0.999 for name in ("world_model", "actor", "critic", "safety.critics")},
