@@ -4,6 +4,8 @@ bars      among policies that play only safe enough actions: with the safest pol
           30 steps with probability at least x; where no action is, the safest is played
 frontier  among all policies that break the formula no more than so often on average: the best for a price of
           each violation, for all prices; between two of them, a coin chooses one before the episode
+lasting   the same in the long run, of 100 steps among many, where nobody knows of an end: a linear program over how
+          often each action is played in each cell
 
 python -m experiments.conveyor_price
 """
@@ -14,6 +16,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+from scipy.optimize import linprog
 
 from ambs.envs import Conveyor
 from ambs.files import write_text
@@ -61,6 +64,17 @@ class World:
         found = [self.best(np.ones_like(self.safety, bool), price) for price in PRICES]
         return [each for i, each in enumerate(found) if each not in found[:i]]
 
+    def lasting(self, violations: float) -> float:
+        """The best return of 100 steps in the long run, with no more violations than that."""
+        following = self.kernel.reshape(-1, self.states)
+        leaves = np.repeat(np.eye(self.states), 5, axis=1)
+        found = linprog(
+            -STEPS * self.rewards.reshape(-1),
+            A_ub=[STEPS * (following @ self.acid)], b_ub=[violations],
+            A_eq=np.vstack([leaves - following.T, np.ones(self.states * 5)]), b_eq=[*np.zeros(self.states), 1.0],
+        )  # fmt: skip
+        return round(-float(found.fun), 3)
+
 
 def at_most(frontier: list[dict[str, float]], violations: float) -> float:
     """The best return with no more violations than that."""
@@ -74,9 +88,10 @@ def main() -> None:
     found = {
         "bars": [world.bar(bar) for bar in BARS],
         "frontier": [{"violations": most, "return": round(at_most(corners, most), 3)} for most in AT_MOST],
+        "lasting": [{"violations": most, "return": world.lasting(most)} for most in AT_MOST],
     }
     write_text(PATH, json.dumps(found, indent=1) + "\n")
-    for row in (*found["bars"], *found["frontier"]):
+    for row in (*found["bars"], *found["frontier"], *found["lasting"]):
         print(row)
 
 

@@ -1,0 +1,42 @@
+"""Ablations of the shield: what is true of what a criterion claims, and rows of shares."""
+
+import numpy as np
+import pytest
+
+from experiments.shield_ablations import VARIANTS, Truth, row, table
+
+
+def test_what_is_claimed_is_of_the_policy_that_the_criterion_imagines():
+    """Two states, four futures each; the step at which each first broke the formula, 61 for never."""
+    true = Truth(task=np.array([[5, 61, 61, 20], [61] * 4]), safe=np.array([[61, 61, 61, 10], [3, 3, 61, 61]]))
+    np.testing.assert_array_equal(true.mu("rollout", 30), [0.5, 1.0])
+    np.testing.assert_array_equal(true.mu("paper", 15), [0.75, 1.0])
+    np.testing.assert_array_equal(true.mu("recover", 30), [0.75, 0.5])
+    np.testing.assert_array_equal(true.mu("either", 30), [0.75, 1.0])
+
+
+def test_rows_pool_states_and_average_runs():
+    def run(accepted, safe, score):
+        return {
+            "judged": {
+                "accepted": np.array(accepted, bool),
+                "safe": np.array(safe, bool),
+                "traces": np.array([48, 112]),
+            },
+            "played": {"return": score, "violations_per_1000_steps": 1.0, "override_rate": 0.5},
+        }
+
+    found = row("either", [run([1, 0], [0, 1], 4.0), run([1, 0], [1, 0], 6.0)])
+    assert (found["unsafe_states"], found["accepted"], found["traces"]) == (2, 0.5, 80)
+    # One of the two that are unsafe passed, one of the two that are safe did not.
+    assert (found["false_accepts"], found["false_rejects"]) == (0.5, 0.5)
+    assert found["return"]["mean"] == pytest.approx(5.0)
+    assert "| either | 0.500 | 0.500 | 0.500 | 80 | 5.00 ± 12.71 |" in table([found])
+    alone = row("either", [run([1, 1], [1, 1], 4.0)])
+    assert alone["false_accepts"] is None
+    assert "| - | 0.000 |" in table([alone])
+
+
+def test_every_part_that_is_asked_about_is_there():
+    assert {"sound", "paper", "paper, greater twin", "paper, no safety discount", "either, 512 traces"} <= set(VARIANTS)
+    assert {variant.look_ahead for variant in VARIANTS.values()} == {15, 30, 60}
