@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ambs.world_model.codec import Decoder, Encoder
-from ambs.world_model.grids import GridEncoder, neighbours
+from ambs.world_model.grids import GridEncoder, mix, neighbours
 from ambs.world_model.parts import Part
 
 
@@ -39,3 +39,15 @@ def test_a_grid_beside_a_vector():
     guess = decoder(jnp.ones((4, 7)))
     assert guess["board"].shape == seen["board"].shape
     assert decoder.loss(jnp.ones((4, 7)), seen).shape == (4,)
+
+
+def test_mixing_is_a_product_with_the_neighbours_and_so_is_its_gradient():
+    grid = jax.random.normal(jax.random.key(0), (2, 3, 4, 5, 2))
+    weight = jax.random.normal(jax.random.key(1), (18, 3))
+    np.testing.assert_allclose(mix(grid, weight), neighbours(grid) @ weight, atol=1e-5)
+
+    def gradients(product):
+        return jax.grad(lambda *given: jnp.sin(product(*given)).sum(), argnums=(0, 1))(grid, weight)
+
+    for one, other in zip(gradients(mix), gradients(lambda x, w: neighbours(x) @ w), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-4)
