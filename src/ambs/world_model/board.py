@@ -22,10 +22,10 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ambs.world_model.cells import CERTAIN, draw, draw_lone, pick, surprise
-from ambs.world_model.grids import neighbours
+from ambs.world_model.grids import mix
 from ambs.world_model.layers import Dense, Linear
 from ambs.world_model.parts import Part
 from ambs.world_model.rssm import GRU, where
@@ -74,8 +74,8 @@ class Position(eqx.Module):
 class Expected(NamedTuple):
     """What is expected to come: where the first goes, and what the rest is to be worked out from once that is known."""
 
-    first: Float[Array, "*shape rows columns channels"]
-    """Logits."""
+    first: Float[Array, "*shape rows columns"]
+    """Logits; of no meaning where nothing leads."""
     inner: Float[Array, "*shape rows columns width"]
     anyway: Float[Array, "*shape rows columns channels"]
 
@@ -168,11 +168,12 @@ class Board(eqx.Module):
         place = (SELDOM * self.place).astype(self.dtype).reshape(*[1] * (around.ndim - 3), *self.place.shape)
         x = jax.nn.relu(around + place + self.told(told)[..., None, None, :])
         # Once more what is around: so a cell knows of those two steps away, and that beyond the edge there is nothing.
-        x = self.second(neighbours(jax.nn.relu(self.narrow(x))))
+        x = _around(self.second, jax.nn.relu(self.narrow(x)))
         x = x * (2 * jax.nn.sigmoid(self.gate(told)))[..., None, None, :]
         anyway = SELDOM * self.anywhere(h).reshape(*h.shape[:-1], *self.shape).astype(jnp.float32)
         anyway = anyway + KEEPS * (2 * cells.astype(jnp.float32) - 1)
-        return Expected(self.out(jax.nn.relu(x)).astype(jnp.float32) + anyway, x, anyway)
+        first = _of(self.first, self.out(jax.nn.relu(x)).astype(jnp.float32) + anyway)
+        return Expected(first, x, anyway)
 
     @property
     def log_odds(self) -> Float[Array, " channels"]:
@@ -186,20 +187,34 @@ class Board(eqx.Module):
         alone = jax.lax.stop_gradient(self.log_odds) > CERTAIN
         return alone & (jnp.cumsum(alone) == 1)
 
+    @property
+    def first(self) -> Int[Array, ""]:
+        """Its number; 0 if there is none."""
+        return jnp.argmax(self.leads)
+
     def others(
         self, expected: Expected, cells: Float[Array, "*shape rows columns channels"]
     ) -> Float[Array, "*shape rows columns channels"]:
         """The logits of all things, where the first has gone as it has in `cells`."""
-        cells = cells.astype(self.dtype)
-        gone = neighbours(pick(self.leads, cells, jnp.zeros_like(cells)))
-        logits = self.rest(jax.nn.relu(expected.inner + self.after(gone))).astype(jnp.float32) + expected.anyway
+        return self._others(expected, _of(self.first, cells)[..., None])
+
+    def _others(
+        self, expected: Expected, gone: Float[Array, "*shape rows columns 1"]
+    ) -> Float[Array, "*shape rows columns channels"]:
+        """The same, of the cells of the first alone."""
+        leads = self.leads
+        after = self.after.weight.reshape(9, len(leads), -1)[:, self.first]
+        after = jnp.where(jnp.any(leads), after, 0).astype(self.dtype)
+        x = jax.nn.relu(expected.inner + mix(gone.astype(self.dtype), after))
         # Of the first itself that would say where it is, having been told.
-        return pick(self.leads, expected.first, logits)
+        return pick(leads, expected.first[..., None], self.rest(x).astype(jnp.float32) + expected.anyway)
 
     def draw(self, expected: Expected, *, key: PRNGKeyArray) -> Float[Array, "*shape rows columns channels"]:
         before, after = jax.random.split(key)
-        first = draw_lone(expected.first, key=before)
-        then = draw(jax.lax.stop_gradient(self.log_odds), self.others(expected, first), key=after)
+        first = draw_lone(expected.first[..., None], key=before)
+        # It is drawn already: as one of the others it may be drawn as whatever is cheapest.
+        log_odds = jnp.where(self.leads, -jnp.inf, jax.lax.stop_gradient(self.log_odds))
+        then = draw(log_odds, self._others(expected, first), key=after)
         return pick(self.leads, first, then).astype(self.dtype)
 
     def surprise(
@@ -220,7 +235,7 @@ class Board(eqx.Module):
         # Of an empty cell it does not matter for how long.
         older = older & jnp.any(cells > 0.5, axis=-1, keepdims=True)
         code = jax.nn.relu(self.code(jnp.concatenate([before, cells, older.astype(self.dtype)], axis=-1)))
-        touch, around = jnp.split(self.local(neighbours(code)), 2, axis=-1)
+        touch, around = jnp.split(mix(code, self.local.weight), 2, axis=-1)
         whole = self.whole(cells.reshape(*cells.shape[:-3], -1))
         touched = jax.nn.relu(touch).sum(axis=(-3, -2))
         sight = jnp.concatenate([whole, touched, *around_me(cells)], axis=-1)
@@ -310,6 +325,18 @@ def _shifts(place: Float[Array, "*shape n"]) -> Float[Array, "*shape window n"]:
     n = place.shape[-1]
     wide = jnp.pad(place, (*[(0, 0)] * (place.ndim - 1), (REACH, REACH)))
     return jnp.stack([wide[..., REACH - d : REACH - d + n] for d in range(-REACH, REACH + 1)], axis=-2)
+
+
+def _around(layer: Linear, x: Float[Array, "*shape rows columns code"]) -> Float[Array, "*shape rows columns width"]:
+    """`layer(neighbours(x))`."""
+    assert layer.bias is not None
+    return mix(x, layer.weight) + layer.bias.astype(x.dtype).reshape(*[1] * (x.ndim - 1), -1)
+
+
+def _of(
+    channel: Int[Array, ""], cells: Float[Array, "*shape rows columns channels"]
+) -> Float[Array, "*shape rows columns"]:
+    return jax.lax.dynamic_index_in_dim(cells, channel, axis=-1, keepdims=False)
 
 
 def _older(

@@ -60,7 +60,15 @@ def draw(
     odds = jnp.where(jnp.abs(log_odds) > CERTAIN, jnp.sign(log_odds) * jnp.inf, log_odds)
     *shape, _, _, channels = logits.shape
     alone = uniform(keys[0], (*shape, 1, 1, channels)) < jax.nn.sigmoid(odds).reshape(*[1] * (logits.ndim - 1), -1)
-    return jnp.where(alone, draw_lone(logits, key=keys[1]), draw_any(logits, key=keys[2]))
+
+    def either() -> Float[Array, "*shape rows columns channels"]:
+        return jnp.where(alone, draw_lone(logits, key=keys[1]), draw_any(logits, key=keys[2]))
+
+    def on_their_own() -> Float[Array, "*shape rows columns channels"]:
+        return draw_any(logits, key=keys[2])
+
+    # What is certainly not lone, as mostly all but the player, is not laid end to end.
+    return jax.lax.cond(jnp.all(odds == -jnp.inf), on_their_own, either)
 
 
 def pick(
