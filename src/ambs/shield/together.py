@@ -29,8 +29,8 @@ def decide_together(
     """
     rounds, count = Rounds(shield.test), len(keys)
     backup_keys, trace_keys = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
-    # Each size is compiled: all of them, and a quarter, which is what is mostly left.
-    sizes = [count] if count < 4 else [count // 4, count]
+    # Each size is compiled: all of them, and a half and a quarter, which is what is mostly left.
+    sizes = [count] if count < 4 else [count // 4, count // 2, count]
 
     def open_ones(course: Course) -> Bool[Array, " envs"]:
         undecided = rounds.undecided(course)
