@@ -73,6 +73,7 @@ class World:
             A_ub=[STEPS * (following @ self.acid)], b_ub=[violations],
             A_eq=np.vstack([leaves - following.T, np.ones(self.states * 5)]), b_eq=[*np.zeros(self.states), 1.0],
         )  # fmt: skip
+        assert found.success, found.message
         return round(-float(found.fun), 3)
 
 

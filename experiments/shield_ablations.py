@@ -9,9 +9,15 @@ seeds of the episodes, and the proposals that are judged. Of every shield:
     play        return, violations and overrides of whole episodes behind the shield
 
 A shield claims something of T steps, and of the task policy, of the safe policy (`recover`) or of one of the two
-(`either`); true is what that policy does in the world. Critics that learned without the safety discount are another
-run's: given by --no-discount, they take the place of the twins (a run with the criterion either does not ask its
-twins, so it is the same run but for them).
+(`either`); true is what that policy does in the world. By rollouts that is known to some 0.02 near the bar, so states
+of which they cannot say on which side of it they are count in neither.
+
+Critics that learned without the safety discount are another run's: given by --no-discount, they take the place of the
+twins. A run with the criterion either does not ask its twins, so a second one with --no-safety-discount is the same but
+for them; if it is not, to the last bit, it is refused.
+
+All of this is about shields around an agent that has learned already; what it learns behind each of them is another
+question (`experiments.training_runs ablations`). `sound` has no row for other T, since its critic learns for one.
 
     python -m experiments.shield_ablations NAME runs/ambs/conveyor-either-s0 ... [--no-discount RUN ...]
 
@@ -43,10 +49,11 @@ from experiments.calibration import truth
 from experiments.calibration.visits import Visits, play
 
 FOLDER = Path(__file__).parent.parent / "results" / "ambs"
+LOOK_AHEAD, FURTHEST = 30, 60
 
 
 class Variant(NamedTuple):
-    """A shield: what is other than in the run's own, and T."""
+    """A shield: what is other than in the run's own, and T, whatever the run's was."""
 
     changes: dict[str, Any]
     look_ahead: int = 30
@@ -71,7 +78,7 @@ VARIANTS: dict[str, Variant] = {
     "rollout, first action resampled": _of("rollout", first="resampled"),
     # Whose future, and how it is tested.
     "recover": _of("recover"),
-    "either": _of("either"),
+    "either": _of("either", test="A"),
     "either, level B": _of("either", test="B"),
     "either, level C": _of("either", test="C"),
     "either, 512 traces": _of("either", test="paper"),
@@ -104,9 +111,25 @@ def shielded_by(agent: SavedAgent, variant: Variant, twins: SavedAgent | None) -
     safety = dataclasses.replace(config.learner.safety, look_ahead=variant.look_ahead)
     if variant.undiscounted:
         assert twins is not None
-        learner = eqx.tree_at(lambda me: me.safety.critics, learner, twins.saved.learner.safety.critics)  # type: ignore[union-attr]
+        learner = eqx.tree_at(lambda me: me.safety.critics, learner, twins.saved.learner.safety.critics)
     config = dataclasses.replace(config, shield=shield, learner=dataclasses.replace(config.learner, safety=safety))
     return SavedAgent(dataclasses.replace(agent.saved, config=config, learner=learner))
+
+
+def require_comparable(agent: SavedAgent, twins: SavedAgent | None) -> None:
+    """That the shields here can be put around the agent, and the other's twins be asked of its states."""
+    learned = agent.config.learner.safety
+    if agent.config.env != "conveyor" or learned is None or learned.look_ahead != LOOK_AHEAD:
+        raise SystemExit(f"runs have to be of ambs on the conveyor, with T = {LOOK_AHEAD}.")
+    if twins is None:
+        return
+    mine, theirs = agent.saved.learner, twins.saved.learner
+    assert mine.safety is not None
+    if theirs.safety is None or twins.config.learner.safety is None or twins.config.learner.safety.safety_discount:
+        raise SystemExit("the runs of --no-discount have to be made with --no-safety-discount.")
+    pairs = ((mine.model, theirs.model), (mine.task, theirs.task), (mine.safety.policy, theirs.safety.policy))
+    if not all(eqx.tree_equal(one, other) for one, other in pairs):
+        raise SystemExit("a run of --no-discount is another agent than its partner: not only its twins differ.")
 
 
 def known(agent: SavedAgent, visits: Visits, picked: tuple[np.ndarray, ...], options: argparse.Namespace) -> Truth:
@@ -114,11 +137,10 @@ def known(agent: SavedAgent, visits: Visits, picked: tuple[np.ndarray, ...], opt
     learner, world = agent.saved.learner, truth.World.of(agent)
     assert learner.safety is not None
     state, proposed = jax.tree.map(lambda leaf: jnp.asarray(leaf[picked]), (visits.state, visits.proposed))
-    furthest = max(variant.look_ahead for variant in VARIANTS.values())
     likeliest = agent.config.shield is not None and agent.config.shield.safe_actions == "likeliest"
     found = [
         truth.futures(
-            world, learner.model, actor, state, jnp.asarray(visits.cell[picked]), proposed, furthest, options.futures,
+            world, learner.model, actor, state, jnp.asarray(visits.cell[picked]), proposed, FURTHEST, options.futures,
             key=jax.random.key(options.seed + 2), likeliest=sure,
         ).violation
         for actor, sure in ((learner.task.actor, False), (learner.safety.policy.actor, likeliest))
@@ -134,7 +156,8 @@ def _decisions(learner: Learner, shield: ShieldConfig, look_ahead: int, state: A
 def judged(
     agent: SavedAgent, visits: Visits, picked: tuple[np.ndarray, ...], true: Truth, seed: int
 ) -> dict[str, np.ndarray]:
-    """Of each state: whether the action passed, by how many traces, and whether what is claimed is true."""
+    """Of each state: whether the action passed, by how many traces, and whether what is claimed is true, if that can be
+    told."""
     config = agent.config
     assert config.shield is not None
     assert config.learner.safety is not None
@@ -142,10 +165,12 @@ def judged(
     state, proposed = jax.tree.map(lambda leaf: jnp.asarray(leaf[picked]), (visits.state, visits.proposed))
     decision = _decisions(agent.saved.learner, config.shield, look_ahead, state, proposed, jax.random.key(seed + 3))
     # What latent shielding claims of T steps is said of H: held to T, as all others are.
+    mu, bar = true.mu(config.shield.criterion, look_ahead), 1 - config.shield.Delta
     return {
         "accepted": ~np.asarray(decision.overridden),
         "traces": np.asarray(decision.traces),
-        "safe": true.mu(config.shield.criterion, look_ahead) >= 1 - config.shield.Delta,
+        "safe": mu >= bar,
+        "clear": np.abs(mu - bar) > 2 * np.sqrt(bar * (1 - bar) / true.task.shape[1]),
     }
 
 
@@ -153,8 +178,9 @@ def of_run(run: Path, twins: Path | None, options: argparse.Namespace) -> Iterat
     """Every shield around the agent of one run."""
     agent = ambs.load(run)
     other = None if twins is None else ambs.load(twins)
+    require_comparable(agent, other)
     visits = play(agent, "task", options.steps, options.envs, options.seed)
-    picked = truth_rows(visits, options)
+    picked = some_of(visits, options)
     true = known(agent, visits, picked, options)
     for name, variant in VARIANTS.items():
         if variant.undiscounted and other is None:
@@ -171,25 +197,25 @@ def of_run(run: Path, twins: Path | None, options: argparse.Namespace) -> Iterat
         print(f"{run.name}: {name}: {played}", flush=True)
 
 
-def truth_rows(visits: Visits, options: argparse.Namespace) -> tuple[np.ndarray, ...]:
+def some_of(visits: Visits, options: argparse.Namespace) -> tuple[np.ndarray, ...]:
     """Steps at random, without putting back."""
     rows = np.random.default_rng(options.seed).choice(visits.opens.size, options.states, replace=False)
     return np.unravel_index(np.sort(rows), visits.opens.shape)
 
 
 def row(name: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """One shield, over all runs: shares of all states together, and means over runs with their t-intervals."""
-    accepted, traces, safe = (
-        np.concatenate([run["judged"][key] for run in runs]) for key in ("accepted", "traces", "safe")
+    """One shield, over all runs: counts of all states together, and means over runs with their t-intervals."""
+    accepted, traces, safe, clear = (
+        np.concatenate([run["judged"][key] for run in runs]) for key in ("accepted", "traces", "safe", "clear")
     )
-    share = lambda values: float(values.mean()) if len(values) else None  # noqa: E731
     return {
         "shield": name,
         "states": len(safe),
-        "unsafe_states": int((~safe).sum()),
-        "accepted": share(accepted),
-        "false_accepts": share(accepted[~safe]),
-        "false_rejects": share(~accepted[safe]),
+        "accepted": float(accepted.mean()),
+        "unsafe_states": int((clear & ~safe).sum()),
+        "false_accepts": int((accepted & clear & ~safe).sum()),
+        "safe_states": int((clear & safe).sum()),
+        "false_rejects": int((~accepted & clear & safe).sum()),
         "traces": float(traces.mean()),
         **{key: _over_runs([run["played"][key] for run in runs]) for key in runs[0]["played"]},
     }
@@ -215,14 +241,12 @@ def table(rows: list[dict[str, Any]]) -> str:
     )
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for each in rows:
-        cells = [each["shield"], *(_share(each[name]) for name in ("accepted", "false_accepts", "false_rejects"))]
+        cells = [each["shield"], f"{each['accepted']:.3f}"]
+        cells += [f"{each['false_accepts']} of {each['unsafe_states']}"]
+        cells += [f"{each['false_rejects']} of {each['safe_states']}"]
         cells += [f"{each['traces']:.0f}", _mean(each["return"], 2), _mean(each["violations_per_1000_steps"], 1)]
         lines.append(f"| {' | '.join([*cells, _mean(each['override_rate'], 3)])} |")
     return "\n".join(lines)
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
 
 
 def _mean(found: dict[str, float | None], digits: int) -> str:
@@ -254,7 +278,8 @@ def main() -> None:
             found.setdefault(name, []).append(each)
     rows = [row(name, runs) for name, runs in found.items()]
     told = {name: getattr(options, name) for name in ("states", "futures", "steps", "episodes", "envs", "seed")}
-    kept = {"runs": [run.name for run in options.runs], "settings": told, "rows": rows}
+    others = [run.name for run in options.no_discount or ()]
+    kept = {"runs": [run.name for run in options.runs], "no_discount": others, "settings": told, "rows": rows}
     FOLDER.mkdir(parents=True, exist_ok=True)
     write_text(FOLDER / f"ablations-{options.name}.json", json.dumps(kept, indent=1) + "\n")
     write_text(FOLDER / f"ablations-{options.name}.md", table(rows) + "\n")

@@ -31,6 +31,30 @@ def doomed():
     )  # fmt: skip
 
 
+def test_what_was_met_teaches_the_probability_critic():
+    """Imagined states all count for nothing; of what was met, everything was a violation."""
+    model = doomed()
+    features = model.rssm.initial((STEPS + 1, BATCH)).features
+    dead = Imagined(features, jnp.zeros((STEPS, BATCH, ACTIONS)), *jnp.ones((2, STEPS, BATCH)), jnp.zeros(BATCH))
+    met = CostLesson(features[:1], jnp.ones((1, BATCH, 2)), jnp.ones((1, BATCH)))
+
+    @eqx.filter_jit
+    def learned(met):
+        config = SafetyConfig(look_ahead=5)
+        safety = Safety.create(
+            features.shape[-1], ACTIONS, SIZES["debug"], BehaviourConfig(horizon=STEPS), config, STEP, STEP,
+            discrete=True, key=jax.random.key(1),
+        )  # fmt: skip
+        after, metrics = _learn_critics(safety, model, dead, met, config)
+        return safety.violation(features[0, 0]), after.violation(features[0, 0]), metrics
+
+    before, after, metrics = learned(met)
+    assert (after > before).all()
+    assert metrics["safety/violation_replayed"] == 1
+    before, after, _ = learned(met._replace(weight=jnp.zeros((1, BATCH))))
+    np.testing.assert_array_equal(after, before)
+
+
 def test_the_twins_count_on_without_it_and_the_probability_critic_never_does():
     """λ .95, γ .997: three violations and nothing beyond are worth c, c (1 + γλ), c (1 + γλ + γ²λ²) from the end."""
     model = doomed()

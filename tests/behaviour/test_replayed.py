@@ -77,6 +77,25 @@ def test_what_followed_other_actions_is_not_held_against_it(parts):
     )
 
 
+def test_beyond_the_sequence_its_last_state_is_asked(parts):
+    """States that differ, and a critic that tells them apart: of what lies beyond, the last one's word counts."""
+    model, actor, critic = parts
+    keys = jax.random.split(jax.random.key(4), 2)
+    weight = 3 * jax.random.normal(keys[0], critic.slow.out.weight.shape)
+    critic = eqx.tree_at(lambda me: (me.net.out.weight, me.slow.out.weight), critic, (weight, weight))
+    start = model.rssm.initial((1, TIME))
+    states = eqx.tree_at(lambda me: me.h, start, jax.random.normal(keys[1], start.h.shape))
+    batch = Sequences(
+        {"": jnp.zeros((1, TIME, 2))}, jax.nn.one_hot(jnp.ones((1, TIME), int), 2),
+        *jnp.zeros((2, 1, TIME)), *jnp.zeros((2, 1, TIME), bool),
+    )  # fmt: skip
+    found = eqx.filter_jit(replayed)(critic, model, actor, states, batch, key=jax.random.key(5))
+    said = np.asarray(critic(states.features))[0]
+    # Nothing happens: q_k three steps before the end is q_{k-3} there.
+    np.testing.assert_allclose(found.target[:, 0], [[0, 0, 0], [0, 0, said[-1, 0]], [0, *said[-1, :2]]], rtol=1e-4)
+    assert abs(said[-1, 0] - said[:-1, 0]).min() > 1e-3
+
+
 def test_the_share_that_counts_is_how_likely_the_policy_is_to_do_it(parts):
     """A policy that plays either with one half: half of the targets are what followed, half what is imagined."""
     model, actor, critic = parts

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from experiments.shield_ablations import VARIANTS, Truth, row, table
+from experiments.shield_ablations import FURTHEST, LOOK_AHEAD, VARIANTS, Truth, row, table
 
 
 def test_what_is_claimed_is_of_the_policy_that_the_criterion_imagines():
@@ -16,11 +16,12 @@ def test_what_is_claimed_is_of_the_policy_that_the_criterion_imagines():
 
 
 def test_rows_pool_states_and_average_runs():
-    def run(accepted, safe, score):
+    def run(accepted, safe, score, clear=(1, 1)):
         return {
             "judged": {
                 "accepted": np.array(accepted, bool),
                 "safe": np.array(safe, bool),
+                "clear": np.array(clear, bool),
                 "traces": np.array([48, 112]),
             },
             "played": {"return": score, "violations_per_1000_steps": 1.0, "override_rate": 0.5},
@@ -29,14 +30,13 @@ def test_rows_pool_states_and_average_runs():
     found = row("either", [run([1, 0], [0, 1], 4.0), run([1, 0], [1, 0], 6.0)])
     assert (found["unsafe_states"], found["accepted"], found["traces"]) == (2, 0.5, 80)
     # One of the two that are unsafe passed, one of the two that are safe did not.
-    assert (found["false_accepts"], found["false_rejects"]) == (0.5, 0.5)
     assert found["return"]["mean"] == pytest.approx(5.0)
-    assert "| either | 0.500 | 0.500 | 0.500 | 80 | 5.00 ± 12.71 |" in table([found])
-    alone = row("either", [run([1, 1], [1, 1], 4.0)])
-    assert alone["false_accepts"] is None
-    assert "| - | 0.000 |" in table([alone])
+    assert "| either | 0.500 | 1 of 2 | 1 of 2 | 80 | 5.00 ± 12.71 |" in table([found])
+    # What the rollouts cannot tell is neither.
+    doubtful = row("either", [run([1, 1], [0, 1], 4.0, clear=(0, 1))])
+    assert "| 0 of 0 | 0 of 1 |" in table([doubtful])
 
 
 def test_every_part_that_is_asked_about_is_there():
     assert {"sound", "paper", "paper, greater twin", "paper, no safety discount", "either, 512 traces"} <= set(VARIANTS)
-    assert {variant.look_ahead for variant in VARIANTS.values()} == {15, 30, 60}
+    assert {variant.look_ahead for variant in VARIANTS.values()} == {15, LOOK_AHEAD, FURTHEST}

@@ -1,7 +1,7 @@
 """What AMBS learns besides: a safe policy to fall back on, and critics that tell how safe the task policy is.
 
-All of it in imagination: the critics from the very trajectories that taught the task policy, the safe policy from
-trajectories of its own, with cost in the place of reward.
+The critics learn from the very imagined trajectories that taught the task policy, the safe policy from trajectories of
+its own, with cost in the place of reward; the finite-horizon critic also from what was really met.
 """
 
 from __future__ import annotations

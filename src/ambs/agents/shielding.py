@@ -126,6 +126,12 @@ def shield_of(learner: Learner, config: ShieldConfig, horizon: int, look_ahead: 
         task = backup
     if config.criterion == "sound" and reach > horizon:
         within = reach - horizon
+        if within > safety.violation.steps:
+            # Asked for more, an array would give its last.
+            raise AmbsError(
+                f"the shield looks {reach} steps ahead, {within} of them beyond what is imagined, and its critic has "
+                f"learned to tell of {safety.violation.steps}; look less far ahead, or take the criterion rollout."
+            )
         criterion = TailedCriterion(path, horizon, _tail(lambda features: safety.violation(features)[within - 1]))
     return make(Events(learner.model), task, backup, formula, test, criterion=criterion)
 

@@ -8,8 +8,9 @@ step, and the slow copy tells the rest:
                     v(s') + g(s') q_{k-1}(s'),    s' imagined          if it is not
 
 That is the tree backup of off-policy learning, drawn instead of summed up: no probabilities of those who played are
-needed, and what they would never have done is not held against the policy. Continuous actions never meet again; there
-this is one imagined step from every real state.
+needed, and what they would never have done is not held against the policy. (It takes the inferred state to tell all
+that they knew: of what came before a sequence it does not.) Continuous actions never meet again; there this is one
+imagined step from every real state.
 """
 
 from __future__ import annotations

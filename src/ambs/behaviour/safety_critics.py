@@ -37,7 +37,7 @@ def goes_on(safe: Float[Array, "*shape"], cont: Float[Array, "*shape"]) -> Float
 
 
 class CostLesson(NamedTuple):
-    """States that the task policy passed through, and what is to be learned of them."""
+    """States, and what is to be learned of the task policy in them."""
 
     features: Float[Array, "*shape features"] | Sparse
     target: Float[Array, "*shape ..."]

@@ -44,6 +44,11 @@ class ViolationCritic(eqx.Module):
         self.slow = jax.tree.map(jnp.copy, self.net)
         self.decay = decay
 
+    @property
+    def steps(self) -> int:
+        """K."""
+        return self.net.shape[0]
+
     def __call__(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape steps"]:
         return -jnp.expm1(_log_survival(self.net(features)))
 
