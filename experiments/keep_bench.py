@@ -5,6 +5,11 @@ run; with all the steps of the suite.
 
     ambs bench conveyor --out runs/bench-conveyor
     python -m experiments.keep_bench runs/bench-conveyor [--reuse results/dreamer results/lag]
+
+Of runs that only show that they work, there is nothing to keep but that they did, in one file:
+
+    ambs bench paper --smoke
+    python -m experiments.keep_bench runs/bench-paper-smoke --smoke
 """
 
 from __future__ import annotations
@@ -58,11 +63,31 @@ def adopt(suite: Suite, folders: Sequence[Path], results: Path) -> list[Path]:
     return written
 
 
+def smoked(bench: Path, results: Path) -> Path:
+    """One file for all: what became of every run, whether it was killed and went on, and what it took."""
+    told = json.loads((bench / "bench.json").read_text(encoding="utf-8"))
+    path = results / f"{told['suite']}-smoke.json"
+    runs = [
+        {
+            **{name: run[name] for name in ("game", "agent", "state", "tries")},
+            "killed_once": run.get("killed_once", False),
+            **{name: (run["summary"] or {}).get(name) for name in ("steps", "updates", "cpu_seconds")},
+        }
+        for run in told["runs"]
+    ]
+    write_text(path, json.dumps({"suite": told["suite"], "runs": runs}, indent=1) + "\n")
+    return path
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("bench", type=Path, help="the folder that was given to --out")
     parser.add_argument("--reuse", type=Path, nargs="+", default=[], help="folders with kept files of earlier work")
+    parser.add_argument("--smoke", action="store_true", help="the runs only show that they work: one file for all")
     options = parser.parse_args()
+    if options.smoke:
+        print(smoked(options.bench, ROOT / "results"))
+        return
     written = keep(options.bench, ROOT / "results")
     if options.reuse:
         suite = json.loads((options.bench / "bench.json").read_text(encoding="utf-8"))["suite"]

@@ -5,7 +5,7 @@ import json
 from ambs.bench.cells import cells
 from ambs.bench.suite import read
 from ambs.runs.dreamer.training import saved_options
-from experiments.keep_bench import adopt
+from experiments.keep_bench import adopt, smoked
 from experiments.training_runs import SUITES
 
 
@@ -28,3 +28,18 @@ def test_kept_files_are_taken_for_the_cells_whose_configuration_they_have(tmp_pa
     assert written == tmp_path / "results" / "conveyor" / f"{cell.name}.json"
     found = json.loads(written.read_text())
     assert (found["game"], found["name"], found["summary"]) == ("conveyor", cell.agent, {"seed": 0})
+
+
+def test_of_smoke_runs_it_is_kept_that_they_worked(tmp_path):
+    summary = {"steps": 160, "updates": 4, "cpu_seconds": 9.5, "violations": 3}
+    run = {"game": "seaquest", "agent": "ambs", "tries": 1, "command": "ambs train", "folder": "elsewhere"}
+    runs = [
+        {**run, "state": "finished", "killed_once": True, "summary": summary},
+        {**run, "state": "failed", "summary": None},
+    ]
+    (tmp_path / "bench.json").write_text(json.dumps({"suite": "paper", "runs": runs}))
+    kept = json.loads(smoked(tmp_path, tmp_path).read_text())
+    assert [(each["state"], each["killed_once"], each["updates"]) for each in kept["runs"]] == [
+        ("finished", True, 4), ("failed", False, None)
+    ]  # fmt: skip
+    assert "elsewhere" not in json.dumps(kept)

@@ -40,5 +40,6 @@ def _told(job: Job, tries: int) -> dict[str, Any]:
     return {
         "name": cell.name, "game": cell.game, "agent": cell.agent, "seed": cell.seed, "state": job.state,
         "folder": str(cell.folder), "command": cell.command, "tries": tries, "summary": job.summary,
+        **({"killed_once": True} if job.killed else {}),
         **({"last_words": job.last_words()} if job.state == "failed" else {}),
     }  # fmt: skip
