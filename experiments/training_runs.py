@@ -59,7 +59,11 @@ PRETRAINED = (
 # A task policy that knows nothing of safety ended up proposing what was refused, again and again (seed 100).
 # And a safe policy that was certain early stayed wrong where it had not been yet (seeds 102 and 103).
 SHIELDED = (*PRETRAINED, "--unsafe-ends", "--safe-entropy", "0.03")
+# Imagined cells are dear, and what hits one is seen coming from ten steps away at most. A shield before the model knows
+# what is dangerous refuses nearly everything, and its safe policy is worse than chance (Asterix, seed 100).
+SHIELDED_CELLS = ("--criterion", "recover", "--look-ahead", "10", "--shield-after", "8000")
 SHORT = 16_000
+PAIRS = 20_000
 CRITERIA = ("either", "recover", "sound", "paper", "rollout", "latent")
 VALUES = ("rainbow", "iqn")
 # Asterix is slow to learn: rewards are rare, and after 200,000 steps of the defaults both were next to random. Steps of
@@ -113,16 +117,10 @@ SUITES = {
     ],
     "shielded-minatar": [
         plan
-        for game, steps in (("seaquest", 30_000), ("asterix", 40_000))
+        for game in ("seaquest", "asterix")
         for plan in (
-            Plan(f"minatar-{game}", steps, CELLS),
-            Plan(
-                f"minatar-{game}",
-                steps,
-                (*CELLS, "--criterion", "recover", "--look-ahead", "10"),
-                f"minatar-{game}-recover",
-                "ambs",
-            ),
+            Plan(f"minatar-{game}", PAIRS, CELLS, f"minatar-{game}-pair"),
+            Plan(f"minatar-{game}", PAIRS, (*CELLS, *SHIELDED_CELLS), f"minatar-{game}-recover", "ambs"),
         )
     ],
     # The paper's threshold for LAG, 9.1 of cost, is never reached here; 3 binds.
