@@ -7,13 +7,14 @@ import signal
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ambs.bench.cells import Cell
 from ambs.bench.child import start
 from ambs.errors import AmbsError
 
 
+@runtime_checkable
 class Handle(Protocol):
     """A run that was started."""
 
@@ -27,6 +28,7 @@ class Handle(Protocol):
         """Ends it as it is."""
 
 
+@runtime_checkable
 class Place(Protocol):
     """Where runs are started."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -106,7 +106,7 @@ class Trainee(abc.ABC):
 
     @classmethod
     @abc.abstractmethod
-    def begin(cls, config: Any, vec: VectorEnv, *, key: PRNGKeyArray) -> Self:
+    def begin(cls, config: Any, vec: VectorEnv, *, key: PRNGKeyArray) -> Trainee:
         """One that has learned nothing yet."""
 
     @classmethod

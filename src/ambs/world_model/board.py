@@ -147,8 +147,8 @@ class Board(eqx.Module):
         rows, columns, channels = self.shape
         empty = (rows, columns)
         one = Position(
-            jnp.tanh(self.initial_h), jnp.zeros(self.sight), jnp.zeros((*empty, channels)), jnp.full(empty, UNKNOWN),
-            jnp.zeros(self.place.shape),
+            jnp.tanh(self.initial_h), jnp.zeros(self.sight), jnp.zeros((*empty, channels)),
+            jnp.full(empty, float(UNKNOWN)), jnp.zeros(self.place.shape),
         )  # fmt: skip
         return jax.tree.map(lambda each: jnp.broadcast_to(each.astype(self.dtype), (*shape, *each.shape)), one)
 

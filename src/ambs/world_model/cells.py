@@ -73,10 +73,10 @@ def draw(
 
 def pick(
     lone: Bool[Array, " channels"],
-    one: Float[Array, "*shape rows columns channels"],
+    one: Float[Array, "*shape rows columns #channels"],
     other: Float[Array, "*shape rows columns channels"],
 ) -> Float[Array, "*shape rows columns channels"]:
-    """`one` of the lone channels, `other` of the others."""
+    """`one` of the lone channels, `other` of the others; where only one is lone, `one` may be that alone."""
     return jnp.where(lone.reshape(*[1] * (one.ndim - 1), -1), one, other)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from jaxtyping import Array, Float
 
@@ -68,6 +68,7 @@ class Penalised(NamedTuple):
     metrics: dict[str, Float[Array, ""]]
 
 
+@runtime_checkable
 class Penalty(Protocol):
     """The one interface: from what trajectories teach to what they teach with the penalty."""
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from ambs.errors import AmbsError
 
 
-def checked(actions: Any, space: spaces.Space[Any], count: int) -> np.ndarray[Any, Any]:
+def checked(actions: Any, space: spaces.Space[Any], count: int) -> NDArray[Any]:
     """`count` actions of this space, one a row."""
     assert space.shape is not None
     assert space.dtype is not None
@@ -33,7 +34,7 @@ def checked(actions: Any, space: spaces.Space[Any], count: int) -> np.ndarray[An
     return given
 
 
-def checked_preferences(preferences: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+def checked_preferences(preferences: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     """Numbers of this shape."""
     given = np.asarray(preferences)
     if given.shape != shape or not np.can_cast(given.dtype, np.float32, "same_kind"):
@@ -46,7 +47,7 @@ def checked_preferences(preferences: Any, shape: tuple[int, ...]) -> np.ndarray[
 
 def checked_episodes(
     episodes: Any, actions: Any, space: spaces.Space[Any], num_envs: int
-) -> tuple[list[int], list[np.ndarray[Any, Any]]]:
+) -> tuple[list[int], list[NDArray[Any]]]:
     """The number of one episode an environment, and the actions that were taken in it so far."""
     for what, given in (("episodes", episodes), ("actions", actions)):
         if not isinstance(given, Sequence | np.ndarray) or len(given) != num_envs:

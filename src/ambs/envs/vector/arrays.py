@@ -10,6 +10,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from ambs.errors import AmbsError
 
@@ -47,7 +48,7 @@ class Layout:
     fields: Mapping[str, tuple[tuple[int, ...], np.dtype[Any], int]]
     size: int
 
-    def view(self, memory: Any) -> dict[str, np.ndarray[Any, Any]]:
+    def view(self, memory: Any) -> dict[str, NDArray[Any]]:
         """The arrays themselves, on a buffer of `size` bytes."""
         return {
             name: np.ndarray(shape, dtype, buffer=memory, offset=offset)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int64
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Batch:
     those of the state that the reset led to, since the agent is in that state.
     """
 
-    obs: np.ndarray[Any, Any] | dict[str, np.ndarray[Any, Any]]
+    obs: NDArray[Any] | dict[str, NDArray[Any]]
     """`[N, ...]`, or one such array a key where the observation is a dictionary."""
     reward: Float32[np.ndarray, " N"]
     """What the action earned; 0 in a first row."""
@@ -38,7 +39,7 @@ class Batch:
 class Verdicts:
     """What the environments' guards say of proposed actions, one row per environment."""
 
-    actions: np.ndarray[Any, Any]
+    actions: NDArray[Any]
     """To play: the proposed ones, or those of the guards where they take over."""
     asked: Bool[np.ndarray, " N"]
     """Who was asked: not where an episode is over, since no action is played there. The rest is about these rows."""

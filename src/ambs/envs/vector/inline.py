@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
+from numpy.typing import NDArray
 
 from ambs.envs.vector.arrays import Description, layout
 from ambs.envs.vector.slots import Failure, Maker, Slots
@@ -16,7 +16,7 @@ class Inline:
 
     def __init__(self, makers: Sequence[Maker], description: Description) -> None:
         place = layout(description, len(makers))
-        self.arrays: dict[str, np.ndarray[Any, Any]] = place.view(bytearray(place.size))
+        self.arrays: dict[str, NDArray[Any]] = place.view(bytearray(place.size))
         self._slots = Slots(makers, 0, description, self.arrays)
 
     def run(self) -> list[Failure]:

@@ -20,6 +20,7 @@ from typing import Any
 
 import cloudpickle  # type: ignore[import-untyped]
 import numpy as np
+from numpy.typing import NDArray
 
 from ambs.envs.vector.arrays import NOTHING, Description, Layout, layout
 from ambs.envs.vector.messages import RUN, answer_from_json, receive, send
@@ -49,7 +50,7 @@ class Processes:
         memory = _nameless_file(place.size)
         # Ended by garbage collection or at the interpreter's end, if nobody closes us.
         self._closing = weakref.finalize(self, _close, memory, running := [])
-        self.arrays: dict[str, np.ndarray[Any, Any]] = place.view(mmap.mmap(memory, place.size))
+        self.arrays: dict[str, NDArray[Any]] = place.view(mmap.mmap(memory, place.size))
         running += [
             _Worker(makers[shares[0] : shares[-1] + 1], int(shares[0]), description, place, memory)
             for shares in np.array_split(np.arange(len(makers)), workers)

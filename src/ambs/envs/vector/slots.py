@@ -11,6 +11,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
 from ambs.envs.guards import Guarded
 from ambs.envs.labels import truth
@@ -35,7 +36,7 @@ class Slots:
     """Environments `start`, `start + 1`, ... and the arrays of the whole vector, of which they fill their rows."""
 
     def __init__(
-        self, makers: Sequence[Maker], start: int, description: Description, arrays: Mapping[str, np.ndarray[Any, Any]]
+        self, makers: Sequence[Maker], start: int, description: Description, arrays: Mapping[str, NDArray[Any]]
     ) -> None:
         self._makers = {start + position: maker for position, maker in enumerate(makers)}
         self._envs: dict[int, gymnasium.Env[Any, Any]] = {}
@@ -155,7 +156,7 @@ def _part(observation: Any, key: str) -> Any:
     return observation[key]
 
 
-def _put(rows: np.ndarray[Any, Any], index: int, value: Any) -> None:
+def _put(rows: NDArray[Any], index: int, value: Any) -> None:
     """The value into its row, and never by broadcasting or by cutting off digits."""
     given = np.asarray(value)
     fits = given.dtype == rows.dtype or np.can_cast(given.dtype, rows.dtype, "same_kind")

@@ -11,12 +11,13 @@ actions: where a vector has come to can be reached again without saving any envi
 from __future__ import annotations
 
 import warnings
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 from jaxtyping import Bool, Int, UInt8
+from numpy.typing import NDArray
 
 from ambs.envs.vector.actions import checked, checked_episodes, checked_preferences
 from ambs.envs.vector.arrays import GUARD, MAKE, NOTHING, OBS, RESET, STEP, Description
@@ -41,7 +42,7 @@ class ReplayError(AmbsError):
 class Backend(Protocol):
     """Where the environments are: in this process, or in several."""
 
-    arrays: dict[str, np.ndarray[Any, Any]]
+    arrays: dict[str, NDArray[Any]]
 
     def run(self) -> list[Failure]:
         """Does what the array "todo" says."""
@@ -166,7 +167,7 @@ class VectorEnv:
             self._closed = True
             self.backend.close()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> VectorEnv:
         return self
 
     def __exit__(self, *_: object) -> None:

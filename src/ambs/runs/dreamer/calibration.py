@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -108,7 +108,7 @@ class Calibration:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, saved: Mapping[str, Any]) -> Self:
+    def from_json(cls, saved: Mapping[str, Any]) -> Calibration:
         """As it was saved; JSON has only strings for keys."""
         lanes = {int(env): [(told, happened) for told, happened in lane] for env, lane in saved["open"].items()}
         skills = {name: Skill(**saved[name]) for name in ("next", "within")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -85,7 +85,7 @@ class Scorer:
         return {name: getattr(self, name).tolist() for name in ("returns", "lengths", "violations")}
 
     @classmethod
-    def from_json(cls, saved: Mapping[str, list[Any]]) -> Self:
+    def from_json(cls, saved: Mapping[str, list[Any]]) -> Scorer:
         scorer = cls(len(saved["returns"]))
         for total, values in (
             (scorer.returns, "returns"),

@@ -6,7 +6,7 @@ The host asks only when a row is due, or a checkpoint; until then everything sta
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -32,13 +32,13 @@ class Tally(eqx.Module):
     """Name → number of the gradient step in which the metric was first not finite, 0 if it always was."""
 
     @classmethod
-    def like(cls, metrics: Mapping[str, Any]) -> Self:
+    def like(cls, metrics: Mapping[str, Any]) -> Tally:
         """Of nothing yet, for metrics of these names."""
         none = jnp.zeros((), jnp.int32)
         return cls(none, {name: jnp.zeros(()) for name in metrics}, dict.fromkeys(metrics, none))
 
     @classmethod
-    def from_json(cls, saved: Mapping[str, Any]) -> Self:
+    def from_json(cls, saved: Mapping[str, Any]) -> Tally:
         """As it was saved; float32 is exact in JSON."""
         sums = {name: jnp.asarray(value, jnp.float32) for name, value in saved["sums"].items()}
         none = jnp.zeros((), jnp.int32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -92,7 +92,7 @@ class DreamerTrainee(Trainee):
             require_satisfiable(config.formula)
 
     @classmethod
-    def begin(cls, config: RunConfig, vec: VectorEnv, *, key: PRNGKeyArray) -> Self:
+    def begin(cls, config: RunConfig, vec: VectorEnv, *, key: PRNGKeyArray) -> DreamerTrainee:
         return cls(config, vec, key=key)
 
     @classmethod

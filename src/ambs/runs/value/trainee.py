@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -62,7 +62,7 @@ class ValueTrainee(Trainee):
         require_supported(config.agent, vec.single_observation_space, vec.single_action_space)
 
     @classmethod
-    def begin(cls, config: ValueRunConfig, vec: VectorEnv, *, key: PRNGKeyArray) -> Self:
+    def begin(cls, config: ValueRunConfig, vec: VectorEnv, *, key: PRNGKeyArray) -> ValueTrainee:
         return cls(config, vec, key=key)
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Int
@@ -12,6 +12,7 @@ from ambs.errors import AmbsError
 from ambs.replay import Ring
 
 
+@runtime_checkable
 class Source(Protocol):
     """Rows as the replay stores them, in the order in which they happened; `is_first` where others begin."""
 
