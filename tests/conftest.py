@@ -16,9 +16,10 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 settings.register_profile("ambs", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ambs")
 
-with install_import_hook("ambs", "tests.typecheck.check"):
-    import ambs  # noqa: F401
-    from ambs.runs.devices import keep_compiled
+# For good: most of ambs is imported when it is first asked for, which is while the tests run.
+install_import_hook("ambs", "tests.typecheck.check")
+
+from ambs.runs.devices import keep_compiled  # noqa: E402
 
 # Most of what the tests do is compile. Programs that run for a moment are compiled quickly and not well, and only once
 # for all workers, and for the commands that tests start in processes of their own.
