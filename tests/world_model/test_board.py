@@ -221,9 +221,9 @@ def test_it_learns_when_things_move_on(optimised):
     for step in range(400):
         model, state = learn(model, state, batch(16), jax.random.key(step))
     # As long as an episode, where sequences of half of it were learned from.
-    seen = batch(64, 24)
+    seen = jax.tree.map(jnp.asarray, batch(64, 24))
     cells = model.embed(model.prepare(seen.obs))
-    followed = model.rssm.follow(jnp.asarray(seen.action), cells, jnp.asarray(seen.is_first), model.rssm.initial((64,)))
+    followed = model.rssm.follow(seen.action, cells, seen.is_first, model.rssm.initial((64,)))
     late = model.rssm.surprise(followed.expected, cells)[:, 6:]
     # Who always expects all to stay where it is, or to move as often as it does, is surprised by more than 2.
     assert late.mean() < 0.7

@@ -9,7 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, ArrayLike, PRNGKeyArray
 
 from ambs.errors import ModelError, positive_integer
 from ambs.shield.callbacks import call_numpy
@@ -52,7 +52,7 @@ class NumpyModel(eqx.Module):
     def labels(self) -> tuple[str, ...]:
         return self.atoms
 
-    def step(self, state: Array, action: Array, *, key: PRNGKeyArray) -> tuple[Array, Prediction]:
+    def step(self, state: ArrayLike, action: ArrayLike, *, key: PRNGKeyArray) -> tuple[Array, Prediction]:
         _require_one("model", state, self.state_shape)
         noise = jax.random.uniform(key, (self.noise_size,))
         shapes = (
@@ -99,7 +99,7 @@ class NumpyPolicy(eqx.Module):
     def table_shape(self) -> tuple[None, int]:
         return None, self.actions
 
-    def sample(self, state: Array, *, key: PRNGKeyArray) -> Array:
+    def sample(self, state: ArrayLike, *, key: PRNGKeyArray) -> Array:
         _require_one("policy", state, self.state_shape)
         probs = call_numpy(self._call, jax.ShapeDtypeStruct((self.actions,), "float32"), state)
         return jnp.minimum(jnp.sum(jax.random.uniform(key) >= jnp.cumsum(probs)), self.actions - 1)
