@@ -14,12 +14,11 @@ import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from ambs.agents.optimiser import OptimiserConfig, start
-from ambs.agents.safety import learn_twins, observed
+from ambs.agents.safety import Heads, learn_twins, observed
 from ambs.behaviour.actor_critic import BehaviourConfig, Imagined, Lesson
 from ambs.behaviour.multipliers import Multipliers
 from ambs.behaviour.safety_critics import SafetyCritics
 from ambs.errors import AmbsError, positive_integer
-from ambs.world_model.model import WorldModel
 from ambs.world_model.sizes import Size
 
 
@@ -81,7 +80,7 @@ class Lagrangian(eqx.Module):
 
 
 def constrained(
-    me: Lagrangian, model: WorldModel, config: LagrangianConfig, lesson: Lesson, imagined: Imagined
+    me: Lagrangian, model: Heads, config: LagrangianConfig, lesson: Lesson, imagined: Imagined
 ) -> tuple[Lesson, tuple[Lagrangian, dict[str, Array]]]:
     """The lesson with the advantage of cost in it, and the multipliers after it.
 
@@ -105,7 +104,7 @@ def constrained(
 
 
 def learn_lagrangian(
-    me: Lagrangian, model: WorldModel, imagined: Imagined, config: LagrangianConfig
+    me: Lagrangian, model: Heads, imagined: Imagined, config: LagrangianConfig
 ) -> tuple[Lagrangian, dict[str, Array]]:
     """One gradient step of the critics."""
     costs, _ = observed(me.critics, model, imagined)

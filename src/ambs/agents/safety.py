@@ -7,7 +7,7 @@ its own, with cost in the place of reward; the finite-horizon critic also from w
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -26,6 +26,7 @@ from ambs.errors import AmbsError, positive_integer
 from ambs.world_model.model import WorldModel, WorldState
 from ambs.world_model.numbers import TwoHot
 from ambs.world_model.sizes import Size
+from ambs.world_model.sparse import Sparse
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,15 @@ def penalised(
     return PENALTIES[config.penalty.kind](lesson, imagined, judges, safety.cost_scale, config.penalty.weight)
 
 
+@runtime_checkable
+class Heads(Protocol):
+    """What is asked of a model: what the states of a dream cost, and whether they are safe."""
+
+    def predict_cost(self, features: Float[Array, "*shape features"] | Sparse, /) -> Float[Array, "*shape"]: ...
+
+    def predict_safe(self, features: Float[Array, "*shape features"] | Sparse, /) -> Float[Array, "*shape"]: ...
+
+
 class OfEntered(NamedTuple):
     """Probabilities, of the states entered in a dream."""
 
@@ -140,7 +150,7 @@ def learn_safety(
     return safety, critic_metrics | {f"safe/{name}": value for name, value in taught.metrics.items()}
 
 
-def observed(critics: SafetyCritics, model: WorldModel, imagined: Imagined) -> tuple[TwinLesson, OfEntered]:
+def observed(critics: SafetyCritics, model: Heads, imagined: Imagined) -> tuple[TwinLesson, OfEntered]:
     """What the twins are to learn of a dream, and what the model says of the states that were entered in it."""
     cost, safe = jax.lax.map(lambda row: (model.predict_cost(row), model.predict_safe(row)), imagined.features[1:])
     if critics.expected:
