@@ -1,4 +1,4 @@
-"""That the annotations of all packages are checked while the tests run, and not only of those imported first.
+"""That annotations are checked while the tests run, also in packages that are imported later than the first.
 
 Every one of these wrong shapes would otherwise go through in silence, by broadcasting or because nobody looks.
 """
