@@ -1,4 +1,4 @@
-"""Shapes are checked while the tests run: every annotation in ambs is enforced by beartype."""
+"""Shapes are checked while the tests run: the annotations of what computes are enforced by beartype."""
 
 import gc
 import os
@@ -16,10 +16,14 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 settings.register_profile("ambs", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ambs")
 
-# For good: most of ambs is imported when it is first asked for, which is while the tests run.
-install_import_hook("ambs", "tests.typecheck.check")
+# Packages of arrays. For good: most of ambs is imported when it is first asked for, which is while the tests run.
+_CHECKED = ("agents", "behaviour", "shield", "tabular", "value_agents", "world_model")
+install_import_hook([f"ambs.{package}" for package in _CHECKED], "tests.typecheck.check")
 
-from ambs.runs.devices import keep_compiled  # noqa: E402
+# And what comes with ambs itself: formulas, exact checking, environments.
+with install_import_hook("ambs", "tests.typecheck.check"):
+    import ambs  # noqa: F401
+    from ambs.runs.devices import keep_compiled
 
 # Most of what the tests do is compile. Programs that run for a moment are compiled quickly and not well, and only once
 # for all workers, and for the commands that tests start in processes of their own.
