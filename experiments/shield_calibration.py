@@ -6,7 +6,8 @@ criterion is asked how likely the proposed action is to stay safe.
 In the conveyor worlds the truth is had by many rollouts of the world from that very state, the agent remembering along,
 and compared with the exact chain of the averaged policy. Elsewhere it is what happened in the T steps that followed,
 once: in `task` play for the criteria about the task policy, in `probes` for `recover`, and in `shielded` play where
-nothing was overridden in the window, which leaves out just those futures that the shield thought unsafe.
+nothing was overridden in the window, which leaves out just those futures that the shield thought unsafe. With `--play
+random`, conveyor only, half of the proposals are any action: so there is danger to be told.
 
     python -m experiments.shield_calibration NAME runs/ambs/conveyor-recover-s0 ... [--states 200] [--seed 1000]
 
@@ -77,6 +78,8 @@ def samples(
     agent: SavedAgent, setting: Setting, how: str, options: argparse.Namespace
 ) -> tuple[dict[str, Sample], dict[str, Any]]:
     """Of one run and one way of playing: a sample a criterion, and how the exact chain compares, if there is one."""
+    if how == "random" and not setting.conveyor:
+        raise SystemExit("--play random needs a world that can be rolled out from any state: a conveyor.")
     visits = play(agent, how, options.steps, options.envs, options.seed)
     if setting.conveyor:
         picked = _drawn(np.ones_like(visits.opens), options)

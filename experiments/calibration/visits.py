@@ -3,6 +3,8 @@
 shielded   as the agent acts: proposals that pass are played, for the others the safe policy acts
 task       every proposal is played
 probes     as task; but now and then a proposal is followed by T-1 steps of the safe policy
+random     as task; but every other proposal, by a coin, is any action: what a trained policy visits and proposes is
+           nearly all safe, and says nothing about how danger is told. Only where the world can be rolled out
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from ambs.runs.evaluate.agent import SavedAgent
 from ambs.runs.evaluate.observed import observed
 from ambs.world_model.model import WorldState
 
-PLAYS = ("shielded", "task", "probes")
+PLAYS = ("shielded", "task", "probes", "random")
 GOES_ON, TERMINATED, TRUNCATED = range(3)
 UNSAFE, SAFE, UNKNOWN = range(3)
 
@@ -71,6 +73,9 @@ def play(agent: SavedAgent, how: str, steps: int, envs: int, seed: int) -> Visit
         state, proposed, safe, refused = _look(
             learner, shield, safety.look_ahead, memory, parts, jnp.asarray(first), key=now, likeliest=likeliest
         )
+        if how == "random":
+            drawn = codec.random(rng, envs)
+            proposed = jnp.where(rng.random((envs, 1)) < 0.5, drawn, proposed)
         probing = left > 0
         begins = (how == "probes") & ~probing & (rng.random(envs) < 1 / safety.look_ahead)
         left = np.where(begins, safety.look_ahead - 1, np.maximum(left - 1, 0))
