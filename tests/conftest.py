@@ -16,9 +16,11 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 settings.register_profile("ambs", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ambs")
 
-# Packages of arrays. For good: most of ambs is imported when it is first asked for, which is while the tests run.
-_CHECKED = ("agents", "behaviour", "shield", "tabular", "value_agents", "world_model")
-install_import_hook([f"ambs.{package}" for package in _CHECKED], "tests.typecheck.check")
+# What computes with arrays. For good: most of ambs is imported when it is first asked for, while the tests run.
+_PACKAGES = ("agents", "behaviour", "tabular", "value_agents", "world_model")
+_OF_THE_SHIELD = ("criteria", "imagine", "lookahead", "rounds", "together")
+_CHECKED = [*(f"ambs.{each}" for each in _PACKAGES), *(f"ambs.shield.{each}" for each in _OF_THE_SHIELD)]
+install_import_hook(_CHECKED, "tests.typecheck.check")
 
 # And what comes with ambs itself: formulas, exact checking, environments.
 with install_import_hook("ambs", "tests.typecheck.check"):

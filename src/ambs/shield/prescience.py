@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from ambs.errors import AmbsError, positive_integer
-from ambs.types import Decision
+from ambs.types import Action, Decision
 
 
 @runtime_checkable
@@ -20,7 +20,7 @@ class Simulator(Protocol):
 
     def set_state(self, state: Any) -> None: ...
 
-    def safe_step(self, action: int) -> tuple[bool, bool]:
+    def safe_step(self, action: Action) -> tuple[bool, bool]:
         """Plays one action: whether the state entered is safe, and whether the episode is over."""
 
 
@@ -47,7 +47,7 @@ class PrescienceShield:
     """
 
     def __init__(
-        self, simulator: Simulator, actions: Sequence[int], depth: int = 5, *, most: int | None = None
+        self, simulator: Simulator, actions: Sequence[Action], depth: int = 5, *, most: int | None = None
     ) -> None:
         self.simulator = simulator
         self.actions = list(actions)
@@ -61,7 +61,7 @@ class PrescienceShield:
         self._paths = 0
 
     def __call__(
-        self, state: Any, proposed: int, *, key: Any = None, preferences: Sequence[float] | np.ndarray | None = None
+        self, state: Any, proposed: Action, *, key: Any = None, preferences: Sequence[float] | np.ndarray | None = None
     ) -> Decision:
         """`state` and `key` are not used: the simulator is where the agent is.
 
@@ -83,7 +83,7 @@ class PrescienceShield:
         finally:
             self.simulator.set_state(saved)
 
-    def _ranked(self, preferences: Sequence[float] | np.ndarray | None) -> list[int]:
+    def _ranked(self, preferences: Sequence[float] | np.ndarray | None) -> list[Action]:
         if preferences is None:
             return self.actions
         if len(preferences) != len(self.actions):
@@ -93,7 +93,7 @@ class PrescienceShield:
         order = np.argsort(-np.asarray(preferences, float), kind="stable")
         return [self.actions[index] for index in order]
 
-    def _safe_path(self, action: int, depth: int) -> bool:
+    def _safe_path(self, action: Action, depth: int) -> bool:
         """Depth first: one safe path is enough."""
         self.steps += 1
         safe, over = self.simulator.safe_step(action)
@@ -114,5 +114,5 @@ class PrescienceShield:
                 return True
         return False
 
-    def _decision(self, action: int, overridden: bool, estimate: float) -> Decision:
+    def _decision(self, action: Action, overridden: bool, estimate: float) -> Decision:
         return Decision(action, overridden, estimate, estimate, estimate, self._paths)  # type: ignore[arg-type]
