@@ -11,7 +11,7 @@ from functools import partial
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Int, Key
 
 from ambs.shield.lookahead import LookaheadShield
 from ambs.shield.rounds import Course, Rounds
@@ -20,7 +20,7 @@ from ambs.types import Action, Decision, State
 
 @eqx.filter_jit
 def decide_together(
-    shield: LookaheadShield, states: State, proposed: Action, keys: PRNGKeyArray,
+    shield: LookaheadShield, states: State, proposed: Action, keys: Key[Array, " envs"],
     wanted: Bool[Array, " envs"] | None = None,
 ) -> Decision:  # fmt: skip
     """As `jax.vmap(shield)`, in less time; the leading axis of everything is that of the environments.
