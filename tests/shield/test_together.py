@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ambs
-from ambs.shield.together import decide_together
+from ambs.shield.together import decide_together, judge_together
 
 # A state a hazard: from surely safe to surely not, with doubtful ones between.
 HAZARDS = [0.0, 0.002, 0.01, 0.02, 0.03, 0.05, 0.3, 1.0]
@@ -40,6 +40,6 @@ def test_of_those_that_are_not_wanted_nothing_is_drawn():
     shield = ambs.LookaheadShield(model(), TASK, BACKUP, "P>=0.9 [ G<=5 !acid ]", ambs.Ladder.level("A"))
     states, proposed, keys = jnp.arange(8), jnp.zeros(8, int), jax.random.split(jax.random.key(0), 8)
     wanted = jnp.arange(8) % 2 == 0
-    some, all_ = (decide_together(shield, states, proposed, keys, which) for which in (wanted, None))
+    some, all_ = (judge_together(shield, states, proposed, keys, which) for which in (wanted, None))
     jax.tree.map(lambda one, other: np.testing.assert_array_equal(one[::2], other[::2]), some, all_)
     assert (some.traces[1::2] == 0).all()

@@ -11,7 +11,7 @@ import pytest
 
 from ambs.agents.learner import Learner, learn
 from ambs.runs.dreamer.config import cpu_learner, with_safety
-from ambs.world_model.board import AGES, REACH, UNKNOWN, Board, around_me
+from ambs.world_model.board import AGES, UNKNOWN, Board
 from ambs.world_model.model import Sequences, WorldModel
 from ambs.world_model.parts import Part
 from ambs.world_model.sizes import size
@@ -132,33 +132,6 @@ def test_a_touch_is_seen_alike_wherever_it_happens():
     here, there = touching(1, 1), touching(3, 3)
     np.testing.assert_allclose(here[units : units + width], there[units : units + width], atol=1e-5)
     assert not np.allclose(here[:units], there[:units])
-
-
-def test_what_is_around_me_moves_with_me():
-    width = 2 * REACH + 1
-
-    def seen(*things):
-        around, row, column = around_me(placed(*things))
-        return np.asarray(around[0]).reshape(width, width, 2), np.argmax(row[0]), np.argmax(column[0])
-
-    around, row, column = seen((1, 2, 0), (0, 3, 1), (4, 0, 1))
-    assert (row, column) == (1, 2)
-    ones = {tuple(int(n) for n in place) for place in np.argwhere(around > 0.5)}
-    assert ones == {(REACH, REACH, 0), (REACH - 1, REACH + 1, 1), (REACH + 3, REACH - 2, 1)}
-    # The same a row further down and a column to the right.
-    np.testing.assert_allclose(seen((2, 3, 0), (1, 4, 1))[0], seen((1, 2, 0), (0, 3, 1))[0], atol=1e-6)
-
-
-def test_i_am_the_first_channel_with_one_cell():
-    assert [np.argmax(each[0]) for each in around_me(placed((0, 0, 0), (1, 1, 0), (3, 4, 1)))[1:]] == [3, 4]
-    assert [np.argmax(each[0]) for each in around_me(placed((2, 5, 0), (3, 4, 1)))[1:]] == [2, 5]
-
-
-def test_nobody_is_nowhere():
-    around, row, column = around_me(jnp.zeros((1, *SHAPE)))
-    assert not np.any(around)
-    assert not np.any(row)
-    assert not np.any(column)
 
 
 def test_what_was_drawn_from_no_number_shows():

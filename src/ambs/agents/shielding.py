@@ -25,9 +25,9 @@ from ambs.agents.safety import Safety
 from ambs.behaviour.actor import Actor, Likeliest
 from ambs.errors import AmbsError, probability
 from ambs.logic import syntax
-from ambs.shield import CostCriterion, Fixed, Ladder, LookaheadShield, StatTest, TailedCriterion
+from ambs.shield import CostCriterion, Fixed, LabelCriterion, Ladder, LookaheadShield, Search, StatTest, TailedCriterion
 from ambs.shield.fitting import DELTA
-from ambs.shield.together import decide_together
+from ambs.shield.together import decide_together, judge_together, take_over
 from ambs.types import Decision
 from ambs.world_model.events import VIOLATION, Events
 from ambs.world_model.model import WorldState
@@ -35,6 +35,7 @@ from ambs.world_model.rssm import without_gradient
 
 CRITERIA = ("sound", "rollout", "paper", "latent", "recover", "either")
 TESTS = ("auto", "sharp", "A", "B", "C", "paper")
+SAFE_ACTIONS = ("likeliest", "sampled", "searched")
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,9 @@ class ShieldConfig:
     first: str = "proposed"
     """The first action of a trace: the proposed one, or resampled from the policy as the paper's own code does."""
     safe_actions: str = "likeliest"
-    """What the safe policy plays, and is imagined to: its likeliest action, or one sampled, as in the paper."""
+    """What the safe policy plays, and is imagined to: its likeliest action, or one sampled, as in the paper. Searched:
+    it is imagined to play its likeliest, and where it takes over that action is played, of all, after which most such
+    futures are safe; only with discrete actions."""
     backup: str | None = None
     """A backup policy of your own, `module:function`, from observation to action; the safe policy if not given."""
     after: int = 0
@@ -72,7 +75,7 @@ class ShieldConfig:
             ("test", TESTS),
             ("twins", ("min", "max")),
             ("first", ("proposed", "resampled")),
-            ("safe_actions", ("likeliest", "sampled")),
+            ("safe_actions", SAFE_ACTIONS),
         ):
             if getattr(self, name) not in choices:
                 raise AmbsError(
@@ -116,14 +119,17 @@ def shield_of(learner: Learner, config: ShieldConfig, horizon: int, look_ahead: 
     reach = horizon if config.criterion == "latent" else look_ahead
     path = syntax.Globally(syntax.Not(syntax.Atom(VIOLATION)), syntax.Steps(0, reach))
     formula = syntax.ProbabilityBound(">=", 1 - config.Delta, path)
-    backup, test = safe_policy(safety, config), config.decides
+    going_on, test = safe_policy(safety, config), config.decides
+    backup: Any = going_on
+    if config.safe_actions == "searched":
+        backup = Search(Events(learner.model), going_on, LabelCriterion(path), jnp.eye(safety.policy.actor.actions))
     task: Any = learner.task.actor
     make: Any = StateShield if config.first == "resampled" else LookaheadShield
     if config.criterion == "paper":
         return make(learner.model, task, backup, formula, test, criterion=_by_cost(safety, config, horizon, reach))
     criterion = None
     if config.criterion in ("recover", "either"):
-        task = backup
+        task = going_on
     if config.criterion == "sound" and reach > horizon:
         within = reach - horizon
         if within > safety.violation.steps:
@@ -137,8 +143,8 @@ def shield_of(learner: Learner, config: ShieldConfig, horizon: int, look_ahead: 
 
 
 def safe_policy(safety: Safety, config: ShieldConfig) -> Actor | Likeliest:
-    """As the shield plays and imagines it."""
-    return Likeliest(safety.policy.actor) if config.safe_actions == "likeliest" else safety.policy.actor
+    """As the shield imagines it, and plays it unless it searches."""
+    return safety.policy.actor if config.safe_actions == "sampled" else Likeliest(safety.policy.actor)
 
 
 def imagined_in(learner: Learner, config: ShieldConfig, look_ahead: int) -> tuple[Actor | Likeliest, int]:
@@ -194,10 +200,13 @@ def decide(
     if config.criterion != "either":
         return decide_together(shield, start, proposed, keys)
     keys, again = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
-    first = decide_together(shield, start, proposed, keys)
+    backup_keys, keys = jnp.moveaxis(jax.vmap(jax.random.split)(keys), 1, 0)
+    # As `decide_together` would, so that decisions are those of the two shields alone.
+    _, again = jnp.moveaxis(jax.vmap(jax.random.split)(again), 1, 0)
+    first = judge_together(shield, start, proposed, keys)
     other = shield_of(learner, replace(config, criterion="rollout"), horizon, look_ahead)
-    second = decide_together(other, start, proposed, again, first.overridden)
-    return _either(first, second)
+    second = judge_together(other, start, proposed, again, first.overridden)
+    return take_over(shield.backup, _either(first, second), start, backup_keys)
 
 
 def _either(first: Decision, second: Decision) -> Decision:

@@ -83,6 +83,11 @@ class Actor(eqx.Module):
         low, high = _DEVIATIONS
         return Continuous(jnp.tanh(out[..., 0, :]), low + (high - low) * jax.nn.sigmoid(out[..., 1, :] + 2))
 
+    @property
+    def actions(self) -> int:
+        """How many there are, or how many numbers one has."""
+        return self.net.shape[-1]
+
     def sample(self, state: WorldState, *, key: PRNGKeyArray) -> Float[Array, "*shape actions"]:
         # An action learns by what it leads to, not by how the state that it is chosen in came about.
         return self(jax.lax.stop_gradient(state.features)).sample(key=key)

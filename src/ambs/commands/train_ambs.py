@@ -70,7 +70,9 @@ class AmbsOptions:
     of it, if not given."""
 
     safe_actions: str | None = None
-    """What the safe policy plays and is imagined to: likeliest, or sampled as in the paper; likeliest if not given."""
+    """What the safe policy plays and is imagined to: likeliest, or sampled as in the paper; or searched, by which it is
+    imagined to play its likeliest, and plays the action after which most futures imagined so are safe; likeliest if
+    not given."""
 
     safe_entropy: float | None = None
     """The weight of the safe policy's entropy; as --entropy if not given."""

@@ -10,6 +10,7 @@ from ambs.shield.lookahead import LookaheadShield as LookaheadShield
 from ambs.shield.lookahead import NoShield as NoShield
 from ambs.shield.lookahead import safety_formula as safety_formula
 from ambs.shield.prescience import PrescienceShield as PrescienceShield
+from ambs.shield.search import Search as Search
 from ambs.shield.simulator import NumpyModel as NumpyModel
 from ambs.shield.simulator import NumpyPolicy as NumpyPolicy
 from ambs.shield.stat_tests import Betting as Betting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -149,15 +150,12 @@ class LookaheadShield(eqx.Module):
         satisfied, lost = jax.vmap(lambda key: self.trace(state, proposed, key))(keys)
         return Course(course.drawn + 1, course.violations + jnp.sum(~satisfied), course.broken | jnp.any(lost))
 
-    def judge(self, rounds: Rounds, course: Course, state: State, proposed: Action, key: PRNGKeyArray) -> Decision:
-        """What is played, and why, once that is decided."""
-        overridden = rounds.refused(course)
-        backup = self.backup.sample(state, key=key)
-        action = jax.tree.map(lambda mine, theirs: jnp.where(overridden, mine, theirs), backup, proposed)
+    def judge(self, rounds: Rounds, course: Course, proposed: Action) -> Decision:
+        """Whether the proposed action passes, and why; where it does not, the backup policy has still to be asked."""
         traces, at = course.drawn * rounds.unit, (rounds.look(course), course.violations)
         found = (1 - course.violations / traces, self._low[at], self._high[at])
         estimate, low, high = (jnp.where(course.broken, jnp.nan, each) for each in found)
-        return Decision(action, overridden, estimate, low, high, traces)
+        return Decision(proposed, rounds.refused(course), estimate, low, high, traces)
 
 
 class _Watched(eqx.Module):
@@ -204,4 +202,28 @@ def _decide(shield: LookaheadShield, state: State, proposed: Action, key: PRNGKe
     course = jax.lax.while_loop(
         rounds.undecided, lambda course: shield.draw(rounds, course, state, proposed, traces_key), Course.start()
     )
-    return shield.judge(rounds, course, state, proposed, backup_key)
+    decision = shield.judge(rounds, course, proposed)
+    action = jax.lax.cond(decision.overridden, *either_action(shield.backup, state, proposed, backup_key))
+    return decision._replace(action=action)
+
+
+def either_action(
+    backup: Policy, state: State, proposed: Action, key: PRNGKeyArray
+) -> tuple[Callable[[], Action], Callable[[], Action]]:
+    """What the backup policy plays, and what was proposed, in the number format and shape that both have room in.
+
+    The backup is asked only when the first is called: it may be one that searches.
+    """
+
+    def ask() -> Action:
+        return backup.sample(state, key=key)
+
+    def as_both(action: Action) -> Action:
+        return jax.tree.map(
+            lambda mine, one, other: jnp.broadcast_to(
+                jnp.asarray(mine, jnp.result_type(one, other)), jnp.broadcast_shapes(jnp.shape(one), jnp.shape(other))
+            ),
+            action, jax.eval_shape(ask), proposed,
+        )  # fmt: skip
+
+    return lambda: as_both(ask()), lambda: as_both(proposed)

@@ -9,7 +9,7 @@ with eight things that move takes it longer to code than most runs last. A grid 
 `sight` is what the heads, the actor and the critics see of a grid beside h:
 - all cells, through a dense layer;
 - the sum over cells of what is next to what, before and after, by which a touch is recognised anywhere once seen;
-- what is around *me*, and where I am: the first channel that has exactly one cell, in grids of games the player.
+- what is around *me*, and was there before, and where I am (sight.py).
 How long a cell has been as it is tells when something that moves every so many steps will move on.
 """
 
@@ -22,6 +22,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from ambs.world_model.cells import CERTAIN, draw, draw_lone, pick, surprise
@@ -29,6 +30,7 @@ from ambs.world_model.grids import mix
 from ambs.world_model.layers import Dense, Linear
 from ambs.world_model.parts import Part
 from ambs.world_model.rssm import GRU, where
+from ambs.world_model.sight import FAR, around_me, nearness, size_around_me
 from ambs.world_model.sizes import Size
 
 # Steps without a change that are told apart. Of what has not changed since one began to look nobody knows them:
@@ -39,8 +41,6 @@ UNKNOWN = -1
 MOST_CELLS = 1024
 # Numbers that what is in a cell is told its neighbours by.
 CODE = 8
-# How far around itself an agent sees what is where.
-REACH = 4
 # A cell is taken to stay as it is until something is learned: e^±KEEPS are the odds.
 KEEPS = 3.0
 # What is so only in one place, and not by what is around it, is learned so many times as slowly: a rule that was seen
@@ -123,7 +123,7 @@ class Board(eqx.Module):
         self.code = Linear(2 * channels + len(AGES), CODE, bias=False, key=keys[0])
         self.local = Linear(9 * CODE, 2 * width, bias=False, key=keys[1])
         self.whole = Dense(rows * columns * channels, size.units, key=keys[4])
-        self.sight = size.units + width + (2 * REACH + 1) ** 2 * channels + rows + columns
+        self.sight = size.units + width + size_around_me(shape)
         self.enter = Dense(self.sight + actions, size.units, key=keys[2])
         self.gru = GRU(size.units, size.recurrent, key=keys[3])
         self.told = Linear(size.recurrent + actions, width, key=keys[5])
@@ -141,6 +141,12 @@ class Board(eqx.Module):
     @property
     def features(self) -> int:
         return self.initial_h.shape[-1] + self.sight
+
+    def told_heads(self, features: Float[Array, "*shape features"]) -> Float[Array, "*shape features"]:
+        """What the heads are told of a state: all but what is next to me made small (sight.py says why)."""
+        around = nearness(self.shape)
+        weight = jnp.asarray(np.concatenate([np.full(self.features - len(around), FAR), around]), features.dtype)
+        return features * weight.reshape(*[1] * (features.ndim - 1), -1)
 
     def initial(self, shape: tuple[int, ...] = ()) -> Position:
         """The learned state before anything was seen: nothing, and nobody knows for how long."""
@@ -238,7 +244,7 @@ class Board(eqx.Module):
         touch, around = jnp.split(mix(code, self.local.weight), 2, axis=-1)
         whole = self.whole(cells.reshape(*cells.shape[:-3], -1))
         touched = jax.nn.relu(touch).sum(axis=(-3, -2))
-        sight = jnp.concatenate([whole, touched, *around_me(cells)], axis=-1)
+        sight = jnp.concatenate([whole, touched, *around_me(cells, before)], axis=-1)
         return Position(h, sight, cells, age, around)
 
     def imagine(self, state: Position, action: Float[Array, "*shape actions"], *, key: PRNGKeyArray) -> Position:
@@ -306,25 +312,6 @@ class Board(eqx.Module):
         cells = jax.lax.stop_gradient(self.draw(followed.expected, key=key))
         age = _older(followed.age_before, followed.before, cells)
         return self.position(followed.states.h, followed.before, cells, age)
-
-
-def around_me(
-    cells: Float[Array, "*shape rows columns channels"],
-) -> tuple[Float[Array, "*shape seen"], Float[Array, "*shape rows"], Float[Array, "*shape columns"]]:
-    """The cells as far as `REACH` around me, flat, and my row and column, one-hot; zeros if there is no me."""
-    single = jnp.abs(cells.sum(axis=(-3, -2)) - 1) < 0.5
-    first = single & (jnp.cumsum(single, axis=-1) == 1)
-    mine = jnp.einsum("...ijc,...c->...ij", cells, first.astype(cells.dtype))
-    row, column = mine.sum(axis=-1), mine.sum(axis=-2)
-    seen = jnp.einsum("...di,...ijc,...ej->...dec", _shifts(row), cells, _shifts(column))
-    return seen.reshape(*seen.shape[:-3], -1), row, column
-
-
-def _shifts(place: Float[Array, "*shape n"]) -> Float[Array, "*shape window n"]:
-    """The matrix that moves `place` to the middle of a window: place[i - d] in row d from -REACH to REACH."""
-    n = place.shape[-1]
-    wide = jnp.pad(place, (*[(0, 0)] * (place.ndim - 1), (REACH, REACH)))
-    return jnp.stack([wide[..., REACH - d : REACH - d + n] for d in range(-REACH, REACH + 1)], axis=-2)
 
 
 def _around(layer: Linear, x: Float[Array, "*shape rows columns code"]) -> Float[Array, "*shape rows columns width"]:

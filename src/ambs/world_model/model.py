@@ -159,19 +159,26 @@ class WorldModel(eqx.Module):
         cost, cont = self.predict_cost(features), self.predict_continue(features)
         return following, Prediction(cost, cont, {})
 
+    def _told(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape features"] | Sparse:
+        """What the heads are told of a state."""
+        if isinstance(self.rssm, Board):
+            assert not isinstance(features, Sparse)
+            return self.rssm.told_heads(features)
+        return features
+
     def predict_reward(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape"]:
-        return TwoHot(self.reward(features)).mean
+        return TwoHot(self.reward(self._told(features))).mean
 
     def predict_cost(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape"]:
         """Never below 0, as costs are; a head that has learned nothing yet is a rounding error away from it."""
-        return jnp.maximum(TwoHot(self.cost(features)).mean, 0.0)
+        return jnp.maximum(TwoHot(self.cost(self._told(features))).mean, 0.0)
 
     def predict_continue(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape"]:
-        return jax.nn.sigmoid(self.continuation(features))
+        return jax.nn.sigmoid(self.continuation(self._told(features)))
 
     def predict_safe(self, features: Float[Array, "*shape features"] | Sparse) -> Float[Array, "*shape"]:
         """The safety discount: the probability that the formula holds in the state."""
-        return jax.nn.sigmoid(self.safety(features))
+        return jax.nn.sigmoid(self.safety(self._told(features)))
 
     def follow(
         self, batch: Sequences, seen: Mapping[str, Array], start: State, *, key: PRNGKeyArray
@@ -236,6 +243,7 @@ class WorldModel(eqx.Module):
     def _event_losses(
         self, features: Float[Array, "batch time features"], batch: Sequences
     ) -> dict[str, Float[Array, "batch time"]]:
+        features = self._told(features)
         return {
             "reward": TwoHot(self.reward(features)).loss(batch.reward),
             "continue": _bernoulli_loss(self.continuation(features), ~batch.is_terminal),

@@ -58,7 +58,9 @@ def cells_learner(name: str = "nano") -> LearnerConfig:
     learner = cpu_learner(name)
     step = replace(learner.actor, learning_rate=1e-3)
     behaviour = replace(learner.behaviour, discount=0.98, entropy=0.02)
-    return replace(learner, grids="cells", actor=step, critic=step, behaviour=behaviour)
+    # A cell that is drawn is there or is not: what follows from it is told by what is drawn. Heads that learned on
+    # draws as well would have to tell by something else what was drawn wrong.
+    return replace(learner, grids="cells", actor=step, critic=step, behaviour=behaviour, ahead=0.0)
 
 
 @dataclass(frozen=True)

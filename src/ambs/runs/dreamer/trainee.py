@@ -84,7 +84,12 @@ class DreamerTrainee(Trainee):
                 f"images are to be read as {config.learner.images}, and the observation is "
                 f"{vec.single_observation_space}: no image; leave out --images."
             )
-        ActionCodec(vec.single_action_space)
+        codec = ActionCodec(vec.single_action_space)
+        if config.shield is not None and config.shield.safe_actions == "searched" and not codec.discrete:
+            raise AmbsError(
+                f"safe actions are to be searched, and the actions are {vec.single_action_space}: only finitely many "
+                "can be tried one after another; take likeliest or sampled."
+            )
         Placement(config.batch, config.devices)
         if config.shield is not None and config.shield.backup is not None:
             Backup(config.shield.backup, vec.single_action_space)
