@@ -222,6 +222,14 @@ def test_paper_to_code_names_files_that_exist():
         assert (ROOT / name).exists(), name
 
 
+@pytest.mark.parametrize("made", ["report.md", "report.html"])
+def test_the_results_tell_the_commands_that_made_them(made):
+    """A report says itself what made it."""
+    text = (ROOT / "results" / "conveyor" / made).read_text(encoding="utf-8")
+    (command,) = set(re.findall(r"ambs report results/conveyor [^<\n]*", text))
+    assert command in code((ROOT / "docs" / "results.md").read_text(encoding="utf-8"))
+
+
 def table(page: str, first: str) -> list[list[str]]:
     """The cells of the rows below the header that begins with `first`."""
     lines = iter((ROOT / "docs" / page).read_text(encoding="utf-8").splitlines())
