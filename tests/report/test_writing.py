@@ -60,6 +60,28 @@ def test_json_has_every_number(runs, tmp_path):
     assert {curve["measure"] for curve in found["curves"]} >= {"return", "violations", "override_rate", "traces"}
 
 
+def test_what_made_a_run_is_told_beside_it(tmp_path):
+    machine = {"cpu": "Some CPU", "cores": 2, "may_use": 1, "device": "cpu"}
+    maker = {"ambs": "0.1.0", "commit": "abc1234", "changed": True, "python": "3.11.2", "jax": "0.6.0"}
+    maker |= {"machine": machine, "earlier": [None, {**maker, "commit": None, "machine": {**machine, "device": "A30"}}]}
+    for seed, made_by in ((0, maker), (1, None), (2, "us")):
+        made.folder(tmp_path / f"{seed}", made.config(seed=seed, steps=200), [(200, 1.0, 0)], made_by=made_by)
+    made.folder(tmp_path / "3", made.config(seed=3, steps=200), [(200, 1.0, 0)])
+    said = (
+        "ambs 0.1.0 (commit abc1234, changed since), Python 3.11.2, JAX 0.6.0, Some CPU, 1 of 2 cores; begun by a "
+        "version that did not tell; begun by ambs 0.1.0, Python 3.11.2, JAX 0.6.0, Some CPU, 1 of 2 cores, A30"
+    )
+    for name in ("report.html", "report.md", "report.json"):
+        report = write(tmp_path, tmp_path / name)
+        assert [row.cells[-1].text for row in report.runs.rows] == [said, "–", "–", "–"]
+    for name in ("report.html", "report.md"):
+        assert said in (tmp_path / name).read_text()
+    runs = json.loads((tmp_path / "report.json").read_text())["runs"]
+    assert [run["made_by"] for run in runs] == [maker, None, None, None]
+    # It is nothing that runs are told apart by.
+    assert list(report.comparison.groups) == [("conveyor", "dreamer")]
+
+
 def test_a_single_run_has_a_report_with_no_interval_and_nothing_in_bold(tmp_path):
     run = made.folder(tmp_path / "run", made.config(steps=200), made.learning(0, steps=200, best=1.0, violations=1.0))
     write(run, run / "report.html")

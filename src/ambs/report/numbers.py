@@ -22,7 +22,7 @@ def numbers(report: Content) -> str:
         "steps": comparison.steps,
         "runs": [
             {"source": run.source, "game": game, "agent": agent, "seed": run.seed, "steps": run.steps,
-             "finished": run.finished, "command": run.command}
+             "finished": run.finished, "command": run.command, "made_by": dict(run.made_by) or None}
             for (game, agent), group in comparison.groups.items() for run in group
         ],
         "left_out": comparison.left_out,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 
@@ -58,13 +59,31 @@ def runs_table(comparison: Comparison, runs: Sequence[Run]) -> Table:
             state = f"left out: {comparison.left_out[run.source]}"
         seconds = None if run.summary is None else run.summary.get("wall_seconds")
         minutes = "–" if seconds is None else f"{seconds / 60:.1f}"
-        cells = (game, agent, str(run.seed), f"{run.steps:,}", minutes, state)
+        cells = (game, agent, str(run.seed), f"{run.steps:,}", minutes, state, _made_by(run.made_by))
         rows.append(Row((run.source,), tuple(Cell(text) for text in cells)))
-    return Table("Runs", ("run",), ("game", "agent", "seed", "steps", "minutes", "state"), tuple(rows))
+    columns = ("game", "agent", "seed", "steps", "minutes", "state", "made by")
+    return Table("Runs", ("run",), columns, tuple(rows))
 
 
 def commands(runs: Sequence[Run]) -> list[str]:
     return [run.command for run in runs if run.command is not None]
+
+
+def _made_by(maker: Mapping[str, Any]) -> str:
+    """In a line; whatever is in the file, for it is no reason to have no report."""
+    if not maker:
+        return "–"
+    commit, machine = maker.get("commit"), maker.get("machine")
+    source = f" (commit {commit}{', changed since' if maker.get('changed') else ''})" if commit else ""
+    parts = [f"ambs {maker.get('ambs')}{source}", f"Python {maker.get('python')}", f"JAX {maker.get('jax')}"]
+    if isinstance(machine, Mapping):
+        parts += [f"{machine.get('cpu')}, {machine.get('may_use')} of {machine.get('cores')} cores"]
+        parts += [] if machine.get("device") == "cpu" else [str(machine.get("device"))]
+    # A run that others had begun, with another version or elsewhere.
+    earlier = maker.get("earlier")
+    earlier = earlier if isinstance(earlier, list) else []
+    begun = [_made_by(each) if isinstance(each, Mapping) else "a version that did not tell" for each in earlier]
+    return "; ".join([", ".join(parts), *(f"begun by {each}" for each in begun)])
 
 
 def _tier(comparison: Comparison, game: str) -> str:
