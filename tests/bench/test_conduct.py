@@ -111,7 +111,12 @@ def test_a_smoke_test_kills_every_run_and_it_goes_on(tmp_path, run_ambs):
     out = tmp_path / "out"
     code, said, errors = run_ambs("bench", suite_file(tmp_path, seeds=[0]), "--smoke", "--out", out, "--jobs", 1)
     assert code == 0, errors
-    assert "killed after a checkpoint, to see that it goes on" in errors or "before it could be killed" in errors
+    assert "killed after a checkpoint, to see that it goes on" in errors
+    assert "conveyor-rainbow-s0: goes on from its checkpoint" in errors
+    (row,) = [line for line in said.splitlines() if line.strip().startswith("conveyor-rainbow-s0")]
+    assert row.split()[-1] == "once"
+    (run,) = json.loads((out / "bench.json").read_text())["runs"]
+    assert (run["state"], run["killed_once"], run["tries"]) == ("finished", True, 0)
     assert json.loads((out / "conveyor-rainbow-s0" / "summary.json").read_text())["steps"] == 160
     rows = [json.loads(row) for row in (out / "conveyor-rainbow-s0" / "metrics.jsonl").read_text().splitlines()]
     assert [row["step"] for row in rows] == [80, 160]

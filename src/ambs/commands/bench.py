@@ -137,20 +137,21 @@ class Bench:
 
     def _conduct(self, suite: Suite, out: Path) -> None:
         from ambs.bench.conduct import conduct
-        from ambs.bench.record import record
+        from ambs.bench.record import Record
 
         if self.retries < 0:
             raise AmbsError(f"--retries is {self.retries}, and has to be at least 0.")
         jobs = _jobs(suite, out, self.reuse)
+        record = Record(suite, jobs, out)
         place = self._place(jobs, smoke=suite.smoke)
         with display() as show:
             for job in jobs:
                 if job.state == "finished" and job.cell.folder.is_symlink():
                     show(jobs, f"{job.cell.name}: is {job.cell.folder.readlink()}")
             signal = conduct(jobs, place, retries=self.retries, show=show, kill=suite.smoke and self.on == "here")
-        told = record(suite, jobs, out)
+        told = record.write()
         if not self.json:
-            print_results(jobs)
+            print_results(jobs, smoke=suite.smoke)
         page = self._report(jobs, out)
         if self.json:
             print_json({**told, "report": None if page is None else str(page)})
@@ -175,7 +176,7 @@ class Bench:
         return page
 
     def _place(self, jobs: Sequence[Job], *, smoke: bool) -> Place:
-        from ambs.bench.child import ONE_CORE, QUICK
+        from ambs.bench.child import ONE_CORE, QUICK, TO_BE_KILLED
         from ambs.bench.places import Here
 
         if self.jobs is not None:
@@ -183,6 +184,7 @@ class Bench:
         if not self.cpus_per_run > 0 or not self.gpus_per_run >= 0:
             raise AmbsError("--cpus-per-run has to be more than 0, and --gpus-per-run at least 0.")
         environment = {**(ONE_CORE if self.cpus_per_run <= 1 else {}), **(QUICK if smoke else {})}
+        environment |= TO_BE_KILLED if smoke and self.on == "here" else {}
         if self.on == "ray":
             from ambs.bench.cluster import Cluster
 

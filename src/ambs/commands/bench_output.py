@@ -134,17 +134,19 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def print_results(jobs: Sequence[Job]) -> None:
+def print_results(jobs: Sequence[Job], *, smoke: bool = False) -> None:
     """A row a run, with the mean return of its last 100 episodes and the best, and how often it was started again after
-    a crash; and of those that failed the last that they said."""
+    a crash; of a smoke test also whether it was killed; and of those that failed the last that they said."""
     out = _wide()
-    table = _table("steps", "episodes", "final", "best", "violations", "overridden", "retries")
+    killed = ["killed"] if smoke else []
+    table = _table("steps", "episodes", "final", "best", "violations", "overridden", *killed, "retries")
     for job in jobs:
         summary = job.summary or {}
         values = [
             short(summary.get(key)) if key in summary else ""
             for key in ("steps", "episodes", "final_return", "best_return", "violations", "override_rate")
         ]
+        values += ["once" if job.killed else "no"] if smoke else []
         table.add_row(job.cell.name, job.state, *values, str(job.tries or ""))
     out.print(table)
     for job in jobs:
