@@ -11,6 +11,7 @@ from ambs.report.curves import learning, shielding
 from ambs.report.finding import find
 from ambs.report.measures import BEST, FINAL, OVERRIDES, VIOLATIONS, value
 from ambs.report.naming import named
+from ambs.report.origin import facts
 from ambs.report.results import by_game, improvements, over_games
 from tests.report import made
 
@@ -212,3 +213,24 @@ def test_curves_by_hand(tmp_path):
     assert violations.line.tolist() == [0.0] + [2.0] * 48 + [3.0]
     (overrides,) = (chart.series[0] for chart in shielding(found, "conveyor"))
     assert overrides.line.tolist() == [0.5, 0.5] + [0.1] * 47
+
+
+def test_the_tier_is_of_who_learned_and_from_what_and_not_of_the_world_alone(tmp_path):
+    def tier(name, settings):
+        runs, _ = find([made.folder(tmp_path / name, settings, EPISODES)])
+        return facts(compare(runs), "")[f"steps and tier, {settings['env']}"].partition(", ")[2][:6]
+
+    image = {"env_options": {"observation": "image"}}
+    assert tier("a", made.config(agent="dreamer", steps=100) | image) == "tier 1"
+    assert tier("b", made.config(agent="rainbow", steps=100)) == "tier 1"
+    assert tier("c", made.config(agent="mine", steps=100)) == "tier 0"
+    assert tier("d", made.config(agent="mine", steps=100) | image) == "tier 1"
+    assert tier("e", made.config("minatar-breakout", agent="mine", steps=100)) == "tier 1"
+    assert tier("f", made.config("seaquest", steps=100)) == "tier 2"
+    assert tier("g", made.config("my-world", steps=100)) == "no tie"
+    # Of a kept file without a configuration, by its command.
+    for command, expected in (("my-trainer --option observation=image", "tier 1"), ("my-trainer", "tier 0")):
+        kept = tmp_path / "k-s0.json"
+        keep(kept, 0, command)
+        kept.write_text(kept.read_text().replace('"dreamer"', '"mine"'))
+        assert expected in facts(compared(kept), "")["steps and tier, conveyor"]

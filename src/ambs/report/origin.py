@@ -13,12 +13,17 @@ import ambs
 from ambs.envs.catalogue import listed
 from ambs.report.comparison import Comparison
 from ambs.report.measures import LAST
+from ambs.report.naming import env_options
 from ambs.report.reading import Run
 from ambs.report.statistics import CONFIDENCE, DRAWS, LEAST_SEEDS
 from ambs.report.tables import Cell, Row, Table
 
+_CONVEYOR = "ambs.envs.conveyor"
+_EXACT = "tier 0 (a small world whose exact kernel is known)"
+# Of our agents all but the tabular one, of which there is no report.
+_NETWORKS = ("dreamer", "ambs", "lag", "rainbow", "iqn")
 _TIERS = {
-    "ambs.envs.conveyor": "tier 0 (a small world whose exact kernel is known)",
+    _CONVEYOR: "tier 1 (the conveyor world, learned by networks on a CPU)",
     "ambs.envs.minatar": "tier 1 (MinAtar, small enough for a CPU)",
     "ambs.envs.atari": "tier 2 (Atari; the paper trains for 10,000,000 steps)",
 }
@@ -87,7 +92,14 @@ def _made_by(maker: Mapping[str, Any]) -> str:
 
 
 def _tier(comparison: Comparison, game: str) -> str:
-    env = comparison.groups[game, comparison.agents_of(game)[0]][0].env
-    spec = listed(env)
+    there = [run for agent in comparison.agents_of(game) for run in comparison.groups[game, agent]]
+    spec = listed(there[0].env)
     module = "" if spec is None else spec.entry_point.partition(":")[0]
+    if module.startswith(_CONVEYOR) and not any(_is_learned_by_a_network(run) for run in there):
+        return _EXACT
     return next((tier for begin, tier in _TIERS.items() if module.startswith(begin)), "no tier (your own environment)")
+
+
+def _is_learned_by_a_network(run: Run) -> bool:
+    """What is exactly known of the world is then not known of the agent; from images, whoever learns has one."""
+    return run.agent in _NETWORKS or env_options(run).get("observation") == "image"
