@@ -61,6 +61,7 @@ def content(
         commands=origin.commands(runs),
         notes=[
             *comparison.notes,
+            *results.ends(comparison),
             *(results.uneven(comparison) if over else []),
             *(f"Left out: {note}" for note in notes),
         ],

@@ -30,7 +30,8 @@ _TIERS = {
 
 RULES = (
     "Best score: of one episode. Violations: states entered in training in which the formula did not hold. Final "
-    f"return: mean of the last {LAST} episodes.",
+    f"return: mean of the last {LAST} episodes. Return at the end: mean of those that ended in the last tenth of the "
+    "steps.",
     f"Numbers are interquartile means over seeds, which with {LEAST_SEEDS} seeds are means. In brackets are "
     f"{CONFIDENCE:.0%} intervals: percentiles of {DRAWS:,} draws of the bootstrap over seeds, stratified by game.",
     f"With fewer than {LEAST_SEEDS} seeds there is no interval. With {LEAST_SEEDS} it is from the lowest seed to the "
