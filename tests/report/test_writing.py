@@ -10,6 +10,7 @@ import pytest
 from ambs.errors import AmbsError
 from ambs.report import random_returns, write
 from ambs.report.svg import ticks
+from ambs.report.tables import cell as as_cell
 from tests.report import made
 
 RESULTS = Path(__file__).parents[2] / "results" / "dreamer"
@@ -58,6 +59,48 @@ def test_json_has_every_number(runs, tmp_path):
     assert (one["iqm"], one["low"], one["high"], one["best"]) == (pytest.approx(7.1), 7.0, 7.2, True)
     assert len(found["runs"]) == 18
     assert {curve["measure"] for curve in found["curves"]} >= {"return", "violations", "override_rate", "traces"}
+
+
+def test_json_has_what_every_table_of_the_page_says(runs, tmp_path):
+    going = made.folder(tmp_path / "going", made.config(seed=9, steps=200), [(100, 1.0, 0)], ended=False)
+    report = write([runs, going], tmp_path / "report.json")
+    found = json.loads((tmp_path / "report.json").read_text())
+
+    def shown(one, value, digits):
+        if one["low"] is None:
+            return f"{value:.{digits}f} ({one['seeds']} seeds, no interval)"
+        return f"{value:.{digits}f} [{one['low']:.{digits}f}, {one['high']:.{digits}f}]"
+
+    def text(cell):
+        return f"{cell.text} {cell.beside}".strip()
+
+    assert len(report.improvement) == 2
+    for measure, table in zip(("final_return", "violations"), report.improvement, strict=True):
+        chances = {
+            (one["agent"], one["than"]): one for one in found["improvement"] if one["measure"] == measure
+        }  # fmt: skip
+        for row in table.rows:
+            for agent, cell in zip(table.columns, row.cells, strict=True):
+                one = chances.get((row.heads[0], agent))
+                assert text(cell) == ("–" if one is None else shown(one, one["chance"], 2))
+    assert found["scale"] == report.scale
+    assert report.options.rows
+    for row in report.options.rows:
+        said = {agent: cell.text for agent, cell in zip(report.options.columns, row.cells, strict=True)}
+        assert {name: value or "–" for name, value in found["options"]["differ"][row.heads[0]].items()} == said
+    assert found["options"]["shared"] == {row.heads[0]: row.cells[0].text for row in report.shared_options.rows}
+    # Seeds, steps and minutes of every run, in the page's order, also of one that is left out.
+    assert [
+        [one["source"], one["game"], one["agent"], str(one["seed"]), f"{one['steps']:,}",
+         "–" if one["minutes"] is None else f"{one['minutes']:.1f}"]
+        for one in found["runs"]
+    ] == [[*row.heads, *(cell.text for cell in row.cells[:5])] for row in report.runs.rows]  # fmt: skip
+    assert [one["source"] for one in found["runs"] if not one["compared"]] == [str(going)] == list(found["left_out"])
+    by_cell = {(one["game"], one["agent"], one["measure"]): one for one in found["results"]}
+    for result in report.results:
+        one = by_cell[result.game, result.agent, result.measure.key]
+        if one["iqm"] is not None:
+            assert text(as_cell(result, 4)) == shown(one, one["iqm"], 4)
 
 
 def test_what_made_a_run_is_told_beside_it(tmp_path):

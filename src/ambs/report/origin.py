@@ -13,7 +13,7 @@ import ambs
 from ambs.envs.catalogue import listed
 from ambs.report.comparison import Comparison
 from ambs.report.measures import LAST
-from ambs.report.naming import env_options
+from ambs.report.naming import Key, env_options
 from ambs.report.reading import Run
 from ambs.report.statistics import CONFIDENCE, DRAWS, LEAST_SEEDS
 from ambs.report.tables import Cell, Row, Table
@@ -54,17 +54,22 @@ def facts(comparison: Comparison, command: str) -> dict[str, str]:
     }
 
 
+def named_runs(comparison: Comparison, runs: Sequence[Run]) -> list[tuple[Key, Run]]:
+    """With game and agent as the report calls them, in the order in which they are shown; those that are not compared
+    have the names of their environment and agent."""
+    names = {run.source: key for key, group in comparison.groups.items() for run in group}
+    found = [(names.get(run.source, (run.env, run.agent)), run) for run in runs]
+    return sorted(found, key=lambda pair: (*pair[0], pair[1].seed, pair[1].source))
+
+
 def runs_table(comparison: Comparison, runs: Sequence[Run]) -> Table:
     """Every run that was found, also those that are not compared."""
-    names = {run.source: key for key, group in comparison.groups.items() for run in group}
     rows = []
-    for run in sorted(runs, key=lambda run: (*names.get(run.source, (run.env, run.agent)), run.seed, run.source)):
-        game, agent = names.get(run.source, (run.env, run.agent))
+    for (game, agent), run in named_runs(comparison, runs):
         state = "finished" if run.finished else f"unfinished, at step {run.reached:,}"
         if run.source in comparison.left_out:
             state = f"left out: {comparison.left_out[run.source]}"
-        seconds = None if run.summary is None else run.summary.get("wall_seconds")
-        minutes = "–" if seconds is None else f"{seconds / 60:.1f}"
+        minutes = "–" if run.minutes is None else f"{run.minutes:.1f}"
         cells = (game, agent, str(run.seed), f"{run.steps:,}", minutes, state, _made_by(run.made_by))
         rows.append(Row((run.source,), tuple(Cell(text) for text in cells)))
     columns = ("game", "agent", "seed", "steps", "minutes", "state", "made by")

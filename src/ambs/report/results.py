@@ -13,6 +13,9 @@ from ambs.report.comparison import Comparison
 from ambs.report.measures import FINAL, LAST, LATE, MEASURES, VIOLATIONS, Measure, episodes_by, value
 from ambs.report.statistics import LEAST_SEEDS, Estimate, estimate, improvement
 
+# The chance that a run of the first agent is better than one of the second.
+Chances = dict[tuple[str, str], Estimate]
+
 
 @dataclass(frozen=True)
 class Result:
@@ -108,7 +111,7 @@ def ends(comparison: Comparison) -> list[str]:
     return found
 
 
-def improvements(comparison: Comparison, measure: Measure) -> dict[tuple[str, str], Estimate]:
+def improvements(comparison: Comparison, measure: Measure) -> Chances:
     """The chance that a run of the first is better, for all pairs of agents that have enough seeds of every game."""
     agents = complete(comparison)
     strata = {agent: [measure.better * _values(comparison, game, agent, measure) for game in comparison.games]
