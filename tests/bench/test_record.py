@@ -2,7 +2,12 @@
 
 import dataclasses
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 from ambs.bench.cells import cells
 from ambs.bench.conduct import Job, conduct
@@ -123,3 +128,74 @@ def test_a_run_that_was_at_its_end_before_it_could_be_killed_is_seen(tmp_path, c
     heading, *_, first, second = (line.split() for line in capsys.readouterr().out.splitlines() if line.strip())
     assert heading[-2:] == ["killed", "retries"]
     assert (first[-1], second[-1]) == ("no", "once")
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from ambs.commands import bench
+from tests.bench.test_record import Crashes
+bench.Bench._place = lambda self, jobs, smoke: Crashes(int(sys.argv[3]))
+bench.Bench(sys.argv[1], out=Path(sys.argv[2]), jobs=1, retries=9).run()
+"""
+
+
+class Crashes:
+    """A place where runs crash at once, so many of them; the next start kills the bench, as the system would."""
+
+    slots = 1
+
+    def __init__(self, times):
+        self.times = times
+
+    def start(self, cell, log):
+        if self.times == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.times -= 1
+        return self
+
+    def poll(self):
+        return 1
+
+    def stop(self):
+        """It has ended."""
+
+    def kill(self):
+        """It has ended."""
+
+
+def test_a_bench_that_is_killed_has_told_how_often_it_started_runs_again(tmp_path):
+    suite, out, root = suite_file(tmp_path, seeds=[0]), tmp_path / "out", Path(__file__).parents[2]
+    for crashes, tries in ((3, 3), (1, 4), (0, 4)):
+        done = subprocess.run(
+            [sys.executable, "-c", KILLED, suite, str(out), str(crashes)], cwd=root, capture_output=True, text=True
+        )
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        told = json.loads((out / "bench.json").read_text())
+        assert [(run["state"], run["tries"]) for run in told["runs"]] == [("waiting", tries)]
+
+
+def test_it_is_written_when_something_has_changed_and_a_full_disk_ends_nothing(tmp_path, monkeypatch):
+    suite, out = read(suite_file(tmp_path, seeds=[0])), tmp_path / "out"
+    out.mkdir()
+    (cell,) = cells(suite, out)
+    job = Job(cell, tmp_path / "log")
+    record = Record(suite, [job], out)
+
+    def states():
+        return [run["state"] for run in json.loads((out / "bench.json").read_text())["runs"]]
+
+    record.keep_up()
+    assert states() == ["waiting"]
+    (out / "bench.json").unlink()
+    record.keep_up()
+    assert not (out / "bench.json").exists()
+    job.state = "running"
+    with monkeypatch.context() as full:
+        full.setattr("ambs.bench.record.write_text", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+        record.keep_up()
+    record.keep_up()
+    assert states() == ["running"]
+    # By the next bench nothing runs any more; another part of the suite is told so.
+    (run,) = Record(suite, [], out).write()["runs"]
+    assert run["state"] == "stopped"

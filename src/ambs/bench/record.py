@@ -1,7 +1,12 @@
-"""`bench.json`: what has become of the runs of a suite in its folder, whatever part of it each command was about."""
+"""`bench.json`: what has become of the runs of a suite in its folder, whatever part of it each command was about.
+
+It is written whenever that changes, so that a bench that is killed has told how often it started runs again. Nothing is
+decided by it but whether a smoke test has killed a run: what there is of runs is in their folders.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,10 +26,19 @@ class Record:
 
     def __init__(self, suite: Suite, jobs: Sequence[Job], out: Path) -> None:
         self._suite, self._jobs, self._out = suite, jobs, out
+        self._written: list[tuple[str, int, bool]] | None = None
         self._earlier = _earlier(suite, out)
         for job in jobs:
             # Without its folder it begins anew.
             job.killed = self._before(job).get("killed_once") is True and job.cell.folder.exists()
+
+    def keep_up(self) -> None:
+        """Writes it if anything has changed since; a disk that is full now is no reason to end the runs."""
+        now = [(job.state, job.tries, job.killed) for job in self._jobs]
+        if now != self._written:
+            with contextlib.suppress(OSError):
+                self.write()
+                self._written = now
 
     def write(self) -> dict[str, Any]:
         """Gives what it holds now."""
@@ -48,7 +62,9 @@ def _earlier(suite: Suite, out: Path) -> dict[str, dict[str, Any]]:
         told = json.loads((out / "bench.json").read_text(encoding="utf-8"))
         if told["suite"] != suite.name:
             return {}
-        return {run["name"]: run for run in told["runs"] if run["state"] != "finished" or (out / run["name"]).exists()}
+        there = [run for run in told["runs"] if run["state"] != "finished" or (out / run["name"]).exists()]
+        # No bench runs here but the one that asks: what was running when another was killed does so no more.
+        return {run["name"]: run | ({"state": "stopped"} if run["state"] == "running" else {}) for run in there}
     except (OSError, ValueError, LookupError, TypeError):
         return {}
 

@@ -148,7 +148,13 @@ class Bench:
             for job in jobs:
                 if job.state == "finished" and job.cell.folder.is_symlink():
                     show(jobs, f"{job.cell.name}: is {job.cell.folder.readlink()}")
-            signal = conduct(jobs, place, retries=self.retries, show=show, kill=suite.smoke and self.on == "here")
+
+            def keep_and_show(jobs: Sequence[Job], sentence: str) -> None:
+                record.keep_up()
+                show(jobs, sentence)
+
+            kill = suite.smoke and self.on == "here"
+            signal = conduct(jobs, place, retries=self.retries, show=keep_and_show, kill=kill)
         told = record.write()
         if not self.json:
             print_results(jobs, smoke=suite.smoke)
