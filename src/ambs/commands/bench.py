@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import tyro
 
 from ambs.commands.bench_output import display, print_plan, print_results
 from ambs.commands.output import print_json
+from ambs.cores import cores
 from ambs.errors import AmbsError, positive_integer
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class Bench:
         if self.gpus_per_run:
             raise AmbsError("--gpus-per-run is for --on ray; here, set CUDA_VISIBLE_DEVICES and choose --jobs.")
         cpus = positive_integer("--cpus-per-run, of runs on this machine,", self.cpus_per_run)
-        return Here(self.jobs or max(1, len(os.sched_getaffinity(0)) // cpus), cpus, environment)
+        return Here(self.jobs or max(1, len(cores()) // cpus), cpus, environment)
 
 
 def _jobs(suite: Suite, out: Path, reuse: Sequence[Path], *, dry: bool = False) -> list[Job]:
