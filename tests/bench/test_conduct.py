@@ -23,7 +23,7 @@ from ambs.bench.suite import read
 from ambs.errors import AmbsError
 from ambs.runs.value import train
 from experiments.keep_bench import keep
-from tests.bench.small import suite_file
+from tests.bench.small import finish, suite_file
 
 # And what made it: runs of a bench have a core of their own.
 TIMES = ("wall_seconds", "cpu_seconds", "made_by")
@@ -209,7 +209,7 @@ def test_finished_runs_of_earlier_work_are_linked_to(tmp_path, uninterrupted):
         reuse(found, [tmp_path / "nowhere"])
 
 
-def test_a_run_that_another_process_writes_to_has_to_wait(tmp_path):
+def test_a_run_that_another_process_writes_to_has_to_wait_and_that_is_said_once(tmp_path):
     (cell, _) = cells(read(suite_file(tmp_path)), tmp_path / "out")
     assert not cell.is_busy()
     cell.folder.mkdir(parents=True)
@@ -217,11 +217,26 @@ def test_a_run_that_another_process_writes_to_has_to_wait(tmp_path):
     hold = (
         "import fcntl, sys; file = open(sys.argv[1], 'w'); fcntl.flock(file, fcntl.LOCK_EX); print(flush=True); input()"
     )
+    said, looks = [], []
     with subprocess.Popen([sys.executable, "-c", hold, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         holder.stdout.readline()
         assert cell.is_busy()
-        holder.communicate(b"\n")
+
+        def show(jobs, sentence):
+            said.extend([sentence] if sentence else [])
+            looks.append(sentence)
+            if len(looks) == 5:
+                # It ends, and has all its steps.
+                shutil.rmtree(cell.folder)
+                finish(cell, cell.folder)
+                holder.communicate(b"\n")
+
+        conduct([Job(cell, tmp_path / "log")], Here(1, 1, ONE_CORE), retries=0, show=show)
     assert not cell.is_busy()
+    assert said == [
+        f"conveyor-rainbow-s0: another process writes to {cell.folder}, and is waited for",
+        "conveyor-rainbow-s0: has its steps meanwhile",
+    ]
 
 
 @pytest.mark.parametrize(
