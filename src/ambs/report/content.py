@@ -9,6 +9,7 @@ from ambs.report import configuration, curves, origin, results, tables
 from ambs.report.comparison import Comparison
 from ambs.report.measures import FINAL, VIOLATIONS, Measure
 from ambs.report.reading import Run
+from ambs.report.results import Chances
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Content:
     over_games: tables.Table | None
     scale: str
     """What 0 and 1 are in `over_games`."""
-    chances: dict[Measure, results.Chances]
+    chances: dict[Measure, Chances]
     """Of every two agents, who is likely to do better; by measure, of those of which it is known."""
     improvement: list[tables.Table]
     """The same as tables."""
