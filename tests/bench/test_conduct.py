@@ -1,6 +1,7 @@
 """Whole benches with real runs: interrupted, crashed, refused; nothing is lost and nothing counted twice."""
 
 import contextlib
+import dataclasses
 import json
 import os
 import random
@@ -10,12 +11,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
 from ambs.bench.cells import cells
-from ambs.bench.child import ONE_CORE
-from ambs.bench.conduct import Job, conduct
+from ambs.bench.child import ONE_CORE, QUICK, TO_BE_KILLED, start
+from ambs.bench.conduct import Job, _has_learned, conduct
 from ambs.bench.estimate import estimate
 from ambs.bench.places import Here
 from ambs.bench.reuse import reuse
@@ -121,6 +123,24 @@ def test_a_smoke_test_kills_every_run_and_it_goes_on(tmp_path, run_ambs):
     rows = [json.loads(row) for row in (out / "conveyor-rainbow-s0" / "metrics.jsonl").read_text().splitlines()]
     assert [row["step"] for row in rows] == [80, 160]
     assert str(out / "report.html") in said.replace("\n", "")
+
+
+def test_a_smoke_run_waits_at_its_checkpoint_to_be_killed_and_no_longer_than_until_it_is_stopped(tmp_path):
+    (cell,) = cells(dataclasses.replace(read(suite_file(tmp_path, seeds=[0])), smoke=True), tmp_path / "out")
+    process = start(cell.arguments, tmp_path / "log", {**ONE_CORE, **QUICK, **TO_BE_KILLED})
+    try:
+        while not _has_learned(cell.folder):
+            assert process.poll() is None, (tmp_path / "log").read_text()
+            time.sleep(0.05)
+        # The other half of its steps would take a fraction of that.
+        time.sleep(2)
+        assert process.poll() is None
+        process.terminate()
+        assert process.wait(30) == 128 + signal.SIGTERM
+    finally:
+        process.kill()
+        process.wait()
+    assert cell.summary() is None
 
 
 def test_a_run_that_crashes_goes_on_from_its_checkpoint(tmp_path, uninterrupted):
