@@ -1,6 +1,7 @@
 """Whole benches with real runs: interrupted, crashed, refused; nothing is lost and nothing counted twice."""
 
 import contextlib
+import dataclasses
 import json
 import os
 import random
@@ -10,12 +11,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
 from ambs.bench.cells import cells
-from ambs.bench.child import ONE_CORE
-from ambs.bench.conduct import Job, conduct
+from ambs.bench.child import ONE_CORE, QUICK, TO_BE_KILLED, start
+from ambs.bench.conduct import Job, _has_learned, conduct
 from ambs.bench.estimate import estimate
 from ambs.bench.places import Here
 from ambs.bench.reuse import reuse
@@ -23,9 +25,10 @@ from ambs.bench.suite import read
 from ambs.errors import AmbsError
 from ambs.runs.value import train
 from experiments.keep_bench import keep
-from tests.bench.small import suite_file
+from tests.bench.small import finish, suite_file
 
-TIMES = ("wall_seconds", "cpu_seconds")
+# And what made it: runs of a bench have a core of their own.
+TIMES = ("wall_seconds", "cpu_seconds", "made_by")
 
 
 @pytest.fixture(autouse=True)
@@ -110,11 +113,34 @@ def test_a_smoke_test_kills_every_run_and_it_goes_on(tmp_path, run_ambs):
     out = tmp_path / "out"
     code, said, errors = run_ambs("bench", suite_file(tmp_path, seeds=[0]), "--smoke", "--out", out, "--jobs", 1)
     assert code == 0, errors
-    assert "killed after a checkpoint, to see that it goes on" in errors or "before it could be killed" in errors
+    assert "killed after a checkpoint, to see that it goes on" in errors
+    assert "conveyor-rainbow-s0: goes on from its checkpoint" in errors
+    (row,) = [line for line in said.splitlines() if line.strip().startswith("conveyor-rainbow-s0")]
+    assert row.split()[-1] == "once"
+    (run,) = json.loads((out / "bench.json").read_text())["runs"]
+    assert (run["state"], run["killed_once"], run["tries"]) == ("finished", True, 0)
     assert json.loads((out / "conveyor-rainbow-s0" / "summary.json").read_text())["steps"] == 160
     rows = [json.loads(row) for row in (out / "conveyor-rainbow-s0" / "metrics.jsonl").read_text().splitlines()]
     assert [row["step"] for row in rows] == [80, 160]
     assert str(out / "report.html") in said.replace("\n", "")
+
+
+def test_a_smoke_run_waits_at_its_checkpoint_to_be_killed_and_no_longer_than_until_it_is_stopped(tmp_path):
+    (cell,) = cells(dataclasses.replace(read(suite_file(tmp_path, seeds=[0])), smoke=True), tmp_path / "out")
+    process = start(cell.arguments, tmp_path / "log", {**ONE_CORE, **QUICK, **TO_BE_KILLED})
+    try:
+        while not _has_learned(cell.folder):
+            assert process.poll() is None, (tmp_path / "log").read_text()
+            time.sleep(0.05)
+        # The other half of its steps would take a fraction of that.
+        time.sleep(2)
+        assert process.poll() is None
+        process.terminate()
+        assert process.wait(30) == 128 + signal.SIGTERM
+    finally:
+        process.kill()
+        process.wait()
+    assert cell.summary() is None
 
 
 def test_a_run_that_crashes_goes_on_from_its_checkpoint(tmp_path, uninterrupted):
@@ -203,7 +229,7 @@ def test_finished_runs_of_earlier_work_are_linked_to(tmp_path, uninterrupted):
         reuse(found, [tmp_path / "nowhere"])
 
 
-def test_a_run_that_another_process_writes_to_has_to_wait(tmp_path):
+def test_a_run_that_another_process_writes_to_has_to_wait_and_that_is_said_once(tmp_path):
     (cell, _) = cells(read(suite_file(tmp_path)), tmp_path / "out")
     assert not cell.is_busy()
     cell.folder.mkdir(parents=True)
@@ -211,11 +237,26 @@ def test_a_run_that_another_process_writes_to_has_to_wait(tmp_path):
     hold = (
         "import fcntl, sys; file = open(sys.argv[1], 'w'); fcntl.flock(file, fcntl.LOCK_EX); print(flush=True); input()"
     )
+    said, looks = [], []
     with subprocess.Popen([sys.executable, "-c", hold, lock], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         holder.stdout.readline()
         assert cell.is_busy()
-        holder.communicate(b"\n")
+
+        def show(jobs, sentence):
+            said.extend([sentence] if sentence else [])
+            looks.append(sentence)
+            if len(looks) == 5:
+                # It ends, and has all its steps.
+                shutil.rmtree(cell.folder)
+                finish(cell, cell.folder)
+                holder.communicate(b"\n")
+
+        conduct([Job(cell, tmp_path / "log")], Here(1, 1, ONE_CORE), retries=0, show=show)
     assert not cell.is_busy()
+    assert said == [
+        f"conveyor-rainbow-s0: another process writes to {cell.folder}, and is waited for",
+        "conveyor-rainbow-s0: has its steps meanwhile",
+    ]
 
 
 @pytest.mark.parametrize(

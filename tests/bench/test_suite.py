@@ -1,12 +1,14 @@
 """Suites: ours are what they say, and mistakes in one are a sentence with the place."""
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
 from ambs.bench.cells import cells
 from ambs.bench.suite import read, suites
 from ambs.errors import AmbsError
+from ambs.report.statistics import LEAST_SEEDS
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.value import preset
 from tests.bench.small import suite_file
@@ -41,6 +43,13 @@ def test_the_paper_is_its_five_games_and_agents_at_its_settings(tmp_path):
     assert shield.decides.max_samples == 512
     for name in ("rainbow", "iqn"):
         assert found[name] == preset(name, "seaquest", "paper")
+
+
+def test_suites_of_one_seed_are_said_to_have_no_intervals():
+    single = [name for name in sorted(suites()) if len(read(name).seeds) < LEAST_SEEDS and not read(name).smoke]
+    assert single == ["paper", "paper-short"]
+    documented = (Path(__file__).parents[2] / "docs" / "bench.md").read_text(encoding="utf-8")
+    assert "`paper` and `paper-short` have one seed, so their report has single numbers: no intervals" in documented
 
 
 def test_a_smoke_run_keeps_agent_preset_and_shield(tmp_path):

@@ -1,4 +1,4 @@
-"""A real browser, by its own protocol over two pipes: Chromium without a window, and only the standard library."""
+"""A real browser, by its own protocol over two pipes: Chromium without a window, and no library to drive it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 # Generous: the machine may be busy.
 SECONDS = 120.0
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -23,6 +25,15 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 def find() -> str | None:
     return next((found for name in NAMES if (found := shutil.which(name)) is not None), None)
+
+
+def find_or_skip() -> str:
+    """The program; without one the test is skipped, but fails where it was to be there."""
+    program = find()
+    if program is None:
+        said = "no Chromium is installed (on Debian: apt-get install chromium), so the page is not looked at"
+        pytest.fail(said) if os.environ.get("CI") == "true" else pytest.skip(said)
+    return program
 
 
 class Browser:
@@ -55,6 +66,13 @@ class Browser:
         answer = self._ask("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
+
+    def accessible(self) -> list[tuple[str, str]]:
+        """What a screen reader is told, in order: roles and names."""
+        nodes = self._ask("Accessibility.getFullAXTree")["nodes"]
+        return [
+            (node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]
+        ]  # fmt: skip
 
     def press(self, key: str) -> None:
         """One key, as a person presses it."""

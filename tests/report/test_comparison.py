@@ -9,9 +9,11 @@ from ambs.errors import AmbsError
 from ambs.report.comparison import compare
 from ambs.report.curves import learning, shielding
 from ambs.report.finding import find
-from ambs.report.measures import BEST, FINAL, OVERRIDES, VIOLATIONS, value
+from ambs.report.measures import BEST, FINAL, LATE, OVERRIDES, VIOLATIONS, value
 from ambs.report.naming import named
-from ambs.report.results import by_game, improvements, over_games
+from ambs.report.origin import facts
+from ambs.report.results import by_game, ends, improvements, over_games
+from ambs.runs.curves import Curves
 from tests.report import made
 
 EPISODES = [(40, 1.0, 2), (80, 5.0, 1), (100, 3.0, 4)]
@@ -83,6 +85,7 @@ def test_runs_of_different_lengths_are_compared_at_the_steps_they_share(tmp_path
         "best_return": [5.0, 5.0],
         "violations": [3.0, 3.0],
         "final_return": [3.0, 3.0],
+        "late_return": [5.0, 5.0],
         "override_rate": [],
     }
 
@@ -139,6 +142,44 @@ def test_of_a_kept_run_the_last_hundred_episodes_are_taken_from_its_parts(tmp_pa
     assert value(run, FINAL, 100, cut=True) == pytest.approx(1.5)
     assert value(run, VIOLATIONS, 99, cut=True) == 5.0
     assert np.isnan(value(run, BEST, 100, cut=True))
+
+
+def test_the_return_at_the_end_is_of_the_last_tenth_of_the_steps(tmp_path):
+    # 90 is in the tenth before; the last step of the vector passes the end.
+    episodes = [(50, 9.0, 0), (90, 5.0, 0), (91, 1.0, 0), (100, 2.0, 0), (101, 6.0, 0)]
+    made.folder(tmp_path / "a", made.config(steps=100), episodes)
+    (run,), _ = find([tmp_path])
+    assert value(run, LATE, 100, cut=False) == 3.0
+    # At a cut, of the tenth before it: 46 to 50, and 82 to 90.
+    assert [value(run, LATE, at, cut=True) for at in (50, 90)] == [9.0, 5.0]
+    assert np.isnan(value(run, LATE, 80, cut=True))
+
+
+def test_the_return_at_the_end_of_a_kept_run_weighs_its_parts_by_their_episodes(tmp_path):
+    keep(tmp_path / "a-s0.json", 0, "ambs train conveyor")
+    kept = json.loads((tmp_path / "a-s0.json").read_text())
+    steps = [20 * (1 + part) for part in range(50)]
+    returns, episodes = [1.0] * 45 + [2.0, None, 4.0, 4.0, 4.0], [9] * 45 + [6, 0, 1, 1, 0]
+    kept["curve"] = {"step": steps, "return": returns, "episodes": episodes, "violations": [0] * 50}
+    (tmp_path / "a-s0.json").write_text(json.dumps(kept))
+    (run,), _ = find([tmp_path])
+    assert value(run, LATE, 1000, cut=False) == pytest.approx((6 * 2 + 4 + 4) / 8)
+    # As the end of a run's own table has it.
+    assert value(run, LATE, 1000, cut=False) == Curves.of_json(kept["curve"]).last_tenth()
+
+
+def test_it_is_said_where_the_last_hundred_episodes_are_much_of_a_run(tmp_path):
+    def said(name, episodes, seed=0):
+        made.folder(tmp_path / name / str(seed), made.config(seed=seed, steps=1600), episodes)
+        return ends(compared(tmp_path / name))
+
+    (note,) = said("short", [(10 * (1 + number), 1.0, 0) for number in range(160)])
+    assert "the last 100 episodes, which in conveyor are up to 62% of a run (of 160 episodes)" in note
+    assert said("long", [(4 * (1 + number), 1.0, 0) for number in range(400)]) == []
+    (note,) = said("long", [(4 * (1 + number), 1.0, 0) for number in range(360)], seed=1)[1:]
+    assert "No episode of dreamer in conveyor, seed 1, ended in the last tenth of the steps" in note
+    (note,) = said("tiny", [(1600, 1.0, 0)])
+    assert "up to 100% of a run (of 1 episodes)" in note
 
 
 def test_the_best_is_marked_only_where_intervals_are_apart_from_all_others(tmp_path):
@@ -212,3 +253,24 @@ def test_curves_by_hand(tmp_path):
     assert violations.line.tolist() == [0.0] + [2.0] * 48 + [3.0]
     (overrides,) = (chart.series[0] for chart in shielding(found, "conveyor"))
     assert overrides.line.tolist() == [0.5, 0.5] + [0.1] * 47
+
+
+def test_the_tier_is_of_who_learned_and_from_what_and_not_of_the_world_alone(tmp_path):
+    def tier(name, settings):
+        runs, _ = find([made.folder(tmp_path / name, settings, EPISODES)])
+        return facts(compare(runs), "")[f"steps and tier, {settings['env']}"].partition(", ")[2][:6]
+
+    image = {"env_options": {"observation": "image"}}
+    assert tier("a", made.config(agent="dreamer", steps=100) | image) == "tier 1"
+    assert tier("b", made.config(agent="rainbow", steps=100)) == "tier 1"
+    assert tier("c", made.config(agent="mine", steps=100)) == "tier 0"
+    assert tier("d", made.config(agent="mine", steps=100) | image) == "tier 1"
+    assert tier("e", made.config("minatar-breakout", agent="mine", steps=100)) == "tier 1"
+    assert tier("f", made.config("seaquest", steps=100)) == "tier 2"
+    assert tier("g", made.config("my-world", steps=100)) == "no tie"
+    # Of a kept file without a configuration, by its command.
+    for command, expected in (("my-trainer --option observation=image", "tier 1"), ("my-trainer", "tier 0")):
+        kept = tmp_path / "k-s0.json"
+        keep(kept, 0, command)
+        kept.write_text(kept.read_text().replace('"dreamer"', '"mine"'))
+        assert expected in facts(compared(kept), "")["steps and tier, conveyor"]

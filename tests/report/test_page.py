@@ -1,19 +1,25 @@
 """The page in a real browser: Chromium without a window, offline, on a desk and on a phone."""
 
 import shutil
+import subprocess
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from ambs.report import write
 from tests.report import made
-from tests.report.browser import browser, find
+from tests.report.browser import browser, find_or_skip
 
-PROGRAM = find()
-pytestmark = pytest.mark.skipif(
-    PROGRAM is None,
-    reason="no Chromium is installed (on Debian: apt-get install chromium), so the page is not looked at",
-)
+ROOT = Path(__file__).parents[2]
+# Game, measure and agent of every cell in bold, and how many are in bold anywhere in the tables.
+BOLD = """[[...document.querySelectorAll('.results tbody')].flatMap(body =>
+    [...body.querySelectorAll('td strong')].map(strong => {
+        const row = strong.closest('tr'), cell = strong.closest('td');
+        const columns = [...document.querySelectorAll('.results thead th')].slice(2);
+        return [body.querySelector('th[scope=rowgroup]'), row.querySelector('th[scope=row]'),
+                columns[[...row.querySelectorAll('td')].indexOf(cell)]].map(each => each.textContent);
+    })), document.querySelectorAll('td strong').length]"""
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +39,7 @@ def page(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def chromium():
-    with browser(PROGRAM) as started:
+    with browser(find_or_skip()) as started:
         yield started
 
 
@@ -128,6 +134,87 @@ def test_tables_are_tables_for_whoever_does_not_see_them(page, chromium):
     assert chromium.value(
         "[...document.querySelectorAll('figure svg')].every(svg => svg.querySelector('title').textContent)"
     )
+
+
+def test_heads_of_rows_and_columns_are_told_as_such(page, chromium):
+    chromium.open(page)
+    told = chromium.accessible()
+    columns = [name for role, name in told if role == "columnheader"]
+    rows = [name for role, name in told if role == "rowheader"]
+    agents = ["dreamer", "ambs (paper)", "ambs (sound)"]
+    assert columns[:5] == ["game", "measure", *agents]
+    measures = ["best episode score ↑", "total violations ↓", "final return ↑", "return at the end ↑"]
+    measures += ["share of actions overridden", "seeds", "steps"]
+    # A game is the head of its rows, told with the first of them.
+    assert rows[:8] == ["conveyor", *measures]
+    assert rows[8:16] == ["minatar-breakout", *measures]
+    captions = chromium.value("[...document.querySelectorAll('caption')].map(each => each.textContent)")
+    # Those in a <details> that is closed are not told.
+    assert ("table", captions[0]) in told
+    assert sum(role == "table" for role, _ in told) >= 5
+
+
+def test_exactly_what_is_best_is_in_bold(tmp_path, chromium):
+    """Four seeds, so intervals are of 0.1 or 0.2 in returns: 7 above 6.5 above 6. Of the violations `sound` has by far
+    the fewest; of the share of overrides nothing is better."""
+    report = write(made.suite(tmp_path / "runs", games=("conveyor",), steps=1000), tmp_path / "report.html")
+    chromium.open(tmp_path / "report.html")
+    cells, everywhere = chromium.value(BOLD)
+    assert sorted(cells) == [
+        ["conveyor", "best episode score ↑", "dreamer"],
+        ["conveyor", "final return ↑", "dreamer"],
+        ["conveyor", "return at the end ↑", "dreamer"],
+        ["conveyor", "total violations ↓", "ambs (sound)"],
+    ]
+    assert everywhere == len(cells) == sum(result.best for result in report.results)
+
+
+def test_the_report_of_seven_agents_that_is_committed(chromium):
+    page = ROOT / "results" / "conveyor" / "report.html"
+    for width in (1200, 375):
+        chromium.open(page, width=width)
+        assert chromium.value("document.documentElement.dataset.ready") == "true"
+        assert chromium.errors == []
+        assert chromium.requests == [page.as_uri()]
+        assert chromium.value("document.documentElement.scrollWidth") <= width
+    assert chromium.value("document.querySelectorAll('.results thead th').length") == 2 + 7
+    assert chromium.value("document.querySelectorAll('.game .legend button').length") >= 7
+    looks = """[...document.querySelectorAll('figure')][0].querySelectorAll('.line')"""
+    told_apart = f"[...{looks}].map(one => getComputedStyle(one).stroke + getComputedStyle(one).strokeDasharray)"
+    assert len(set(chromium.value(told_apart))) == 7
+
+
+def test_a_browser_that_was_to_be_there_and_is_not_is_a_failure(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("CI", "true")
+    with pytest.raises(pytest.fail.Exception, match="no Chromium is installed"):
+        find_or_skip()
+    monkeypatch.delenv("CI")
+    with pytest.raises(pytest.skip.Exception, match="no Chromium is installed"):
+        find_or_skip()
+
+
+@pytest.mark.parametrize("user", ["0", "1000"])
+def test_ci_does_not_go_on_without_a_browser(tmp_path, user):
+    """With an apt-get that cannot install it, or for a user who may not."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("bash", "dirname"):
+        (programs / name).symlink_to(shutil.which(name))
+    for name, does in (("id", f"echo {user}"), ("apt-get", "exit 100"), ("make", f"echo $1 >> {tmp_path}/made")):
+        (programs / name).write_text(f"#!{shutil.which('bash')}\n{does}\n")
+        (programs / name).chmod(0o755)
+
+    def run():
+        told = [shutil.which("bash"), str(ROOT / ".ci" / "run")]
+        return subprocess.run(told, env={"PATH": str(programs)}, capture_output=True, text=True)
+
+    done = run()
+    assert (done.returncode, done.stderr.count("there is no chromium")) == (1, 1)
+    assert not (tmp_path / "made").exists()
+    (programs / "chromium").symlink_to(programs / "id")
+    assert run().returncode == 0
+    assert (tmp_path / "made").read_text().split() == ["lint", "types", "test"]
 
 
 def test_tables_and_curves_do_without_a_script(page, chromium):

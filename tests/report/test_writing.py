@@ -10,6 +10,7 @@ import pytest
 from ambs.errors import AmbsError
 from ambs.report import random_returns, write
 from ambs.report.svg import ticks
+from ambs.report.tables import cell as as_cell
 from tests.report import made
 
 RESULTS = Path(__file__).parents[2] / "results" / "dreamer"
@@ -58,6 +59,70 @@ def test_json_has_every_number(runs, tmp_path):
     assert (one["iqm"], one["low"], one["high"], one["best"]) == (pytest.approx(7.1), 7.0, 7.2, True)
     assert len(found["runs"]) == 18
     assert {curve["measure"] for curve in found["curves"]} >= {"return", "violations", "override_rate", "traces"}
+
+
+def test_json_has_what_every_table_of_the_page_says(runs, tmp_path):
+    going = made.folder(tmp_path / "going", made.config(seed=9, steps=200), [(100, 1.0, 0)], ended=False)
+    report = write([runs, going], tmp_path / "report.json")
+    found = json.loads((tmp_path / "report.json").read_text())
+
+    def shown(one, value, digits):
+        if one["low"] is None:
+            return f"{value:.{digits}f} ({one['seeds']} seeds, no interval)"
+        return f"{value:.{digits}f} [{one['low']:.{digits}f}, {one['high']:.{digits}f}]"
+
+    def text(cell):
+        return f"{cell.text} {cell.beside}".strip()
+
+    assert len(report.improvement) == 2
+    for measure, table in zip(("final_return", "violations"), report.improvement, strict=True):
+        chances = {
+            (one["agent"], one["than"]): one for one in found["improvement"] if one["measure"] == measure
+        }  # fmt: skip
+        for row in table.rows:
+            for agent, cell in zip(table.columns, row.cells, strict=True):
+                one = chances.get((row.heads[0], agent))
+                assert text(cell) == ("–" if one is None else shown(one, one["chance"], 2))
+    assert found["scale"] == report.scale
+    assert report.options.rows
+    for row in report.options.rows:
+        said = {agent: cell.text for agent, cell in zip(report.options.columns, row.cells, strict=True)}
+        assert {name: value or "–" for name, value in found["options"]["differ"][row.heads[0]].items()} == said
+    assert found["options"]["shared"] == {row.heads[0]: row.cells[0].text for row in report.shared_options.rows}
+    # Seeds, steps and minutes of every run, in the page's order, also of one that is left out.
+    assert [
+        [one["source"], one["game"], one["agent"], str(one["seed"]), f"{one['steps']:,}",
+         "–" if one["minutes"] is None else f"{one['minutes']:.1f}"]
+        for one in found["runs"]
+    ] == [[*row.heads, *(cell.text for cell in row.cells[:5])] for row in report.runs.rows]  # fmt: skip
+    assert [one["source"] for one in found["runs"] if not one["compared"]] == [str(going)] == list(found["left_out"])
+    by_cell = {(one["game"], one["agent"], one["measure"]): one for one in found["results"]}
+    for result in report.results:
+        one = by_cell[result.game, result.agent, result.measure.key]
+        if one["iqm"] is not None:
+            assert text(as_cell(result, 4)) == shown(one, one["iqm"], 4)
+
+
+def test_what_made_a_run_is_told_beside_it(tmp_path):
+    machine = {"cpu": "Some CPU", "cores": 2, "may_use": 1, "device": "cpu"}
+    maker = {"ambs": "0.1.0", "commit": "abc1234", "changed": True, "python": "3.11.2", "jax": "0.6.0"}
+    maker |= {"machine": machine, "earlier": [None, {**maker, "commit": None, "machine": {**machine, "device": "A30"}}]}
+    for seed, made_by in ((0, maker), (1, None), (2, "us")):
+        made.folder(tmp_path / f"{seed}", made.config(seed=seed, steps=200), [(200, 1.0, 0)], made_by=made_by)
+    made.folder(tmp_path / "3", made.config(seed=3, steps=200), [(200, 1.0, 0)])
+    said = (
+        "ambs 0.1.0 (commit abc1234, changed since), Python 3.11.2, JAX 0.6.0, Some CPU, 1 of 2 cores; begun by a "
+        "version that did not tell; begun by ambs 0.1.0, Python 3.11.2, JAX 0.6.0, Some CPU, 1 of 2 cores, A30"
+    )
+    for name in ("report.html", "report.md", "report.json"):
+        report = write(tmp_path, tmp_path / name)
+        assert [row.cells[-1].text for row in report.runs.rows] == [said, "–", "–", "–"]
+    for name in ("report.html", "report.md"):
+        assert said in (tmp_path / name).read_text()
+    runs = json.loads((tmp_path / "report.json").read_text())["runs"]
+    assert [run["made_by"] for run in runs] == [maker, None, None, None]
+    # It is nothing that runs are told apart by.
+    assert list(report.comparison.groups) == [("conveyor", "dreamer")]
 
 
 def test_a_single_run_has_a_report_with_no_interval_and_nothing_in_bold(tmp_path):

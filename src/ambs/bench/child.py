@@ -12,11 +12,15 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 # One core a run: XLA's own threads would take all.
 ONE_CORE = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+# Of a smoke test: a run that takes a moment would be at its end before it could be killed.
+TO_BE_KILLED = {"AMBS_TO_BE_KILLED": "1"}
+_WAITS = 60.0
 # Where a program runs for a moment, most of the time is its compilation.
 QUICK = {"JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}
 _PR_SET_PDEATHSIG = 1
@@ -54,9 +58,39 @@ def end_with(parent: int) -> None:
         raise SystemExit(128 + signal.SIGTERM)
 
 
+def wait_to_be_killed() -> None:
+    """From now on a run waits where a bench kills it: at its first checkpoint that gradient steps have gone into.
+
+    Not for ever, for who started it may have other plans; and no longer than until it is asked to stop.
+    """
+    from ambs.runs.dreamer.interruption import Interruption
+    from ambs.runs.dreamer.run import Run
+    from ambs.runs.dreamer.status import Progress, Status
+
+    train = Run.train
+
+    def train_and_wait(run: Run, progress: Progress, interruption: Interruption) -> None:
+        # It has been killed, and goes on.
+        due = run.counters.updates == 0
+
+        def then_wait(status: Status) -> None:
+            nonlocal due
+            progress(status)
+            if due and run.counters.updates > 0 and run.checkpoint_step == run.counters.steps:
+                due, until = False, time.monotonic() + _WAITS
+                while interruption.signal is None and time.monotonic() < until:
+                    time.sleep(0.05)
+
+        train(run, then_wait, interruption)
+
+    setattr(Run, "train", train_and_wait)  # noqa: B010  (mypy would not have a method replaced)
+
+
 def main() -> None:
     end_with(int(sys.argv[1]))
     sys.argv = ["ambs", *sys.argv[2:]]
+    if TO_BE_KILLED.items() <= os.environ.items():
+        wait_to_be_killed()
     from ambs.cli import run
 
     run()

@@ -38,6 +38,8 @@ class Job:
     """Whether we have killed it once, to see that it goes on."""
     dying: bool = False
     """Whether that was just now."""
+    waited_for: bool = False
+    """Whether it was said that another process writes to its folder."""
     handle: Handle | None = None
 
     def last_words(self, lines: int = 5) -> list[str]:
@@ -110,10 +112,14 @@ def _start_some(jobs: Sequence[Job], place: Place, show: Show) -> None:
             continue
         _part_from_others(job, show, jobs)
         if job.cell.is_busy():
+            if not job.waited_for:
+                job.waited_for = True
+                show(jobs, f"{job.cell.name}: another process writes to {job.cell.folder}, and is waited for")
             continue
         # That other process may have brought it to its end.
         if (summary := job.cell.summary()) is not None:
             job.state, job.summary = "finished", summary
+            show(jobs, f"{job.cell.name}: has its steps meanwhile")
             continue
         begun = any((job.cell.folder / "checkpoints").glob("*.json"))
         job.handle, job.state, room = place.start(job.cell, job.log), "running", room - 1

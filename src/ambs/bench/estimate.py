@@ -68,15 +68,16 @@ class Estimate:
     parameters: int
     learner_bytes: int
     replay_bytes: int
+    """In files, on the host; in its memory only as far as there is room."""
     disk_bytes: int
 
     @property
-    def memory_bytes(self) -> int:
-        """What is learned, its gradients, and the replay if all of it is to stay in memory, which it need not."""
-        return self.learner_bytes + 4 * self.parameters + self.replay_bytes
+    def accelerator_bytes(self) -> int:
+        """What has to be where it is computed: all that is learned, and one gradient; activations are not counted."""
+        return self.learner_bytes + 4 * self.parameters
 
     def as_json(self) -> dict[str, float]:
-        return {**asdict(self), "memory_bytes": self.memory_bytes}
+        return {**asdict(self), "accelerator_bytes": self.accelerator_bytes}
 
 
 def estimate(settings: Settings) -> Estimate:

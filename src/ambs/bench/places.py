@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from ambs.bench.cells import Cell
 from ambs.bench.child import start
+from ambs.cores import cores
 from ambs.errors import AmbsError
 
 
@@ -72,13 +73,13 @@ class Here:
 
     def __init__(self, slots: int, cpus: int, environment: Mapping[str, str]) -> None:
         self.slots, self._environment = slots, environment
-        cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-        if cores and slots * cpus > len(cores):
+        there = cores()
+        if slots * cpus > len(there):
             raise AmbsError(
                 f"{slots} runs side by side on {cpus} cores each need {slots * cpus} cores, and there are "
-                f"{len(cores)}; choose a smaller --jobs or --cpus-per-run."
+                f"{len(there)}; choose a smaller --jobs or --cpus-per-run."
             )
-        self._groups = [cores[slot * cpus : (slot + 1) * cpus] or None for slot in range(slots)]
+        self._groups = [there[slot * cpus : (slot + 1) * cpus] for slot in range(slots)]
         self._taken: list[Process | None] = [None] * slots
 
     def start(self, cell: Cell, log: Path) -> Process:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import tyro
 
 from ambs.commands.bench_output import display, print_plan, print_results
 from ambs.commands.output import print_json
+from ambs.cores import cores
 from ambs.errors import AmbsError, positive_integer
 
 if TYPE_CHECKING:
@@ -137,20 +137,27 @@ class Bench:
 
     def _conduct(self, suite: Suite, out: Path) -> None:
         from ambs.bench.conduct import conduct
-        from ambs.bench.record import record
+        from ambs.bench.record import Record
 
         if self.retries < 0:
             raise AmbsError(f"--retries is {self.retries}, and has to be at least 0.")
         jobs = _jobs(suite, out, self.reuse)
+        record = Record(suite, jobs, out)
         place = self._place(jobs, smoke=suite.smoke)
         with display() as show:
             for job in jobs:
                 if job.state == "finished" and job.cell.folder.is_symlink():
                     show(jobs, f"{job.cell.name}: is {job.cell.folder.readlink()}")
-            signal = conduct(jobs, place, retries=self.retries, show=show, kill=suite.smoke and self.on == "here")
-        told = record(suite, jobs, out)
+
+            def keep_and_show(jobs: Sequence[Job], sentence: str) -> None:
+                record.keep_up()
+                show(jobs, sentence)
+
+            kill = suite.smoke and self.on == "here"
+            signal = conduct(jobs, place, retries=self.retries, show=keep_and_show, kill=kill)
+        told = record.write()
         if not self.json:
-            print_results(jobs)
+            print_results(jobs, smoke=suite.smoke)
         page = self._report(jobs, out)
         if self.json:
             print_json({**told, "report": None if page is None else str(page)})
@@ -175,7 +182,7 @@ class Bench:
         return page
 
     def _place(self, jobs: Sequence[Job], *, smoke: bool) -> Place:
-        from ambs.bench.child import ONE_CORE, QUICK
+        from ambs.bench.child import ONE_CORE, QUICK, TO_BE_KILLED
         from ambs.bench.places import Here
 
         if self.jobs is not None:
@@ -183,6 +190,7 @@ class Bench:
         if not self.cpus_per_run > 0 or not self.gpus_per_run >= 0:
             raise AmbsError("--cpus-per-run has to be more than 0, and --gpus-per-run at least 0.")
         environment = {**(ONE_CORE if self.cpus_per_run <= 1 else {}), **(QUICK if smoke else {})}
+        environment |= TO_BE_KILLED if smoke and self.on == "here" else {}
         if self.on == "ray":
             from ambs.bench.cluster import Cluster
 
@@ -190,7 +198,7 @@ class Bench:
         if self.gpus_per_run:
             raise AmbsError("--gpus-per-run is for --on ray; here, set CUDA_VISIBLE_DEVICES and choose --jobs.")
         cpus = positive_integer("--cpus-per-run, of runs on this machine,", self.cpus_per_run)
-        return Here(self.jobs or max(1, len(os.sched_getaffinity(0)) // cpus), cpus, environment)
+        return Here(self.jobs or max(1, len(cores()) // cpus), cpus, environment)
 
 
 def _jobs(suite: Suite, out: Path, reuse: Sequence[Path], *, dry: bool = False) -> list[Job]:

@@ -88,13 +88,14 @@ def print_plan(planned: Sequence[Planned], about: str, machine: str, utilisation
     for each in planned:
         print(each.cell.command)
     here = any(each.hours_here is not None for each in planned)
-    headings = ["weights, M", "PFLOP", "memory GB", "disk GB", f"hours, {machine}"]
+    headings = ["weights, M", "PFLOP", "accelerator GB", "replay GB", "disk GB", f"hours, {machine}"]
     table = _table(*headings, *(["hours here"] if here else []))
     for each in planned:
         table.add_row(each.cell.name, each.state, *_row(each), *([short(each.hours_here)] if here else []))
     unfinished = [each for each in planned if each.state != "finished"]
     table.add_row(
         f"{len(unfinished)} to run", "", "", _number(sum(each.estimate.flops for each in unfinished) / 1e15), "",
+        _number(sum(each.estimate.replay_bytes for each in unfinished) / 1e9),
         _number(sum(each.estimate.disk_bytes for each in unfinished) / 1e9),
         _number(sum(each.hours for each in unfinished)),
         *([short(sum(each.hours_here or 0 for each in unfinished))] if here else []),
@@ -102,7 +103,8 @@ def print_plan(planned: Sequence[Planned], about: str, machine: str, utilisation
     out.print(table)
     out.print(
         f"Hours are of the products alone, at {utilisation:.0%} of the peak rate: an assumption, not a measurement. "
-        "Environments are not counted, nor the activations of a gradient step.",
+        "Environments are not counted. On the accelerator are weights, slow copies, moments and a gradient; the "
+        "activations of a gradient step are not counted. The replay is in files on the host, and part of the disk.",
         markup=False,
     )
 
@@ -126,7 +128,7 @@ def _wide() -> Console:
 
 def _row(each: Planned) -> list[str]:
     found = each.estimate
-    gigabytes = (found.memory_bytes / 1e9, found.disk_bytes / 1e9)
+    gigabytes = (size / 1e9 for size in (found.accelerator_bytes, found.replay_bytes, found.disk_bytes))
     return [_number(found.parameters / 1e6), _number(found.flops / 1e15), *map(_number, gigabytes), _number(each.hours)]
 
 
@@ -134,17 +136,19 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def print_results(jobs: Sequence[Job]) -> None:
+def print_results(jobs: Sequence[Job], *, smoke: bool = False) -> None:
     """A row a run, with the mean return of its last 100 episodes and the best, and how often it was started again after
-    a crash; and of those that failed the last that they said."""
+    a crash; of a smoke test also whether it was killed; and of those that failed the last that they said."""
     out = _wide()
-    table = _table("steps", "episodes", "final", "best", "violations", "overridden", "retries")
+    killed = ["killed"] if smoke else []
+    table = _table("steps", "episodes", "final", "best", "violations", "overridden", *killed, "retries")
     for job in jobs:
         summary = job.summary or {}
         values = [
             short(summary.get(key)) if key in summary else ""
             for key in ("steps", "episodes", "final_return", "best_return", "violations", "override_rate")
         ]
+        values += ["once" if job.killed else "no"] if smoke else []
         table.add_row(job.cell.name, job.state, *values, str(job.tries or ""))
     out.print(table)
     for job in jobs:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from ambs.report import configuration, curves, origin, results, tables
 from ambs.report.comparison import Comparison
-from ambs.report.measures import FINAL, VIOLATIONS
+from ambs.report.measures import FINAL, VIOLATIONS, Measure
 from ambs.report.reading import Run
+from ambs.report.results import Chances
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,18 @@ class Content:
     over_games: tables.Table | None
     scale: str
     """What 0 and 1 are in `over_games`."""
+    chances: dict[Measure, Chances]
+    """Of every two agents, who is likely to do better; by measure, of those of which it is known."""
     improvement: list[tables.Table]
+    """The same as tables."""
     learning: dict[str, list[curves.Chart]]
     """By game."""
     shielding: dict[str, list[curves.Chart]]
     """By game, of those with a shield."""
     options: tables.Table | None
     shared_options: tables.Table | None
+    found: list[Run]
+    """All runs, also those that are not compared."""
     runs: tables.Table
     facts: dict[str, str]
     commands: list[str]
@@ -43,7 +49,8 @@ def content(
     """Of all runs that were found; `notes` are about those that were not readable."""
     found = results.by_game(comparison)
     over = results.over_games(comparison, random)
-    chances = [tables.improvement_table(comparison, measure) for measure in (FINAL, VIOLATIONS)]
+    chances = {measure: results.improvements(comparison, measure) for measure in (FINAL, VIOLATIONS)}
+    known = {measure: each for measure, each in chances.items() if each}
     shielded = {game: curves.shielding(comparison, game) for game in comparison.games}
     return Content(
         comparison=comparison,
@@ -51,16 +58,19 @@ def content(
         table=tables.paper_table(comparison, found),
         over_games=tables.games_table(over) if over else None,
         scale=_scale(comparison, random),
-        improvement=[table for table in chances if table is not None],
+        chances=known,
+        improvement=[tables.improvement_table(measure, each) for measure, each in known.items()],
         learning={game: curves.learning(comparison, game) for game in comparison.games},
         shielding={game: charts for game, charts in shielded.items() if charts},
         options=configuration.differences(comparison),
         shared_options=configuration.shared(comparison),
+        found=list(runs),
         runs=origin.runs_table(comparison, runs),
         facts=origin.facts(comparison, command),
         commands=origin.commands(runs),
         notes=[
             *comparison.notes,
+            *results.ends(comparison),
             *(results.uneven(comparison) if over else []),
             *(f"Left out: {note}" for note in notes),
         ],

@@ -54,6 +54,13 @@ def options(run: Run) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name.split(".")[0] not in APART}
 
 
+def env_options(run: Run) -> dict[str, Any]:
+    """What the environment was made with, by the run's configuration, or else by its command."""
+    if run.config is not None:
+        return dict(run.config.get("env_options") or {})
+    return dict(_pair(word) for word in _words(run).get("option", []))
+
+
 def rank(agent: str) -> tuple[int, str]:
     return (PAPER_ORDER.index(agent) if agent in PAPER_ORDER else len(PAPER_ORDER), agent)
 
@@ -70,12 +77,8 @@ def _games(runs: Sequence[Run]) -> list[str]:
 
 def _made_with(run: Run) -> tuple[str, str]:
     """The options of the environment and the formula, as texts to compare and to read."""
-    if run.config is not None:
-        given, formula = run.config.get("env_options") or {}, run.config.get("formula") or ""
-    else:
-        words = _words(run)
-        given = dict(_pair(word) for word in words.get("option", []))
-        formula = " ".join(words.get("formula", []))
+    given = env_options(run)
+    formula = " ".join(_words(run).get("formula", [])) if run.config is None else run.config.get("formula") or ""
     return ", ".join(f"{name} {_said(given[name])}" for name in sorted(given)), str(formula)
 
 

@@ -61,6 +61,18 @@ class Run:
         return self.summary is not None
 
     @property
+    def minutes(self) -> float | None:
+        """By the clock; None while it is not finished, or if it was not kept."""
+        seconds = None if self.summary is None else self.summary.get("wall_seconds")
+        return None if seconds is None else seconds / 60
+
+    @property
+    def made_by(self) -> Mapping[str, Any]:
+        """Versions, commit and machine, as its summary has them; empty, if it was not told."""
+        found = None if self.summary is None else self.summary.get("made_by")
+        return found if isinstance(found, Mapping) else {}
+
+    @property
     def name(self) -> str:
         """Of its folder or file, without the seed: what whoever made it calls the experiment."""
         stem = Path(self.source).name.removesuffix(".json")

@@ -10,8 +10,11 @@ import numpy as np
 from jaxtyping import Float
 
 from ambs.report.comparison import Comparison
-from ambs.report.measures import FINAL, MEASURES, VIOLATIONS, Measure, value
+from ambs.report.measures import FINAL, LAST, LATE, MEASURES, VIOLATIONS, Measure, episodes_by, value
 from ambs.report.statistics import LEAST_SEEDS, Estimate, estimate, improvement
+
+# The chance that a run of the first agent is better than one of the second.
+Chances = dict[tuple[str, str], Estimate]
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,31 @@ def uneven(comparison: Comparison) -> list[str]:
     return found
 
 
-def improvements(comparison: Comparison, measure: Measure) -> dict[tuple[str, str], Estimate]:
+def ends(comparison: Comparison) -> list[str]:
+    """What is to be known of returns late in a run: of how much of it they are, and of which runs there are none."""
+    found = []
+    for game, at in comparison.steps.items():
+        groups = {agent: comparison.groups[game, agent] for agent in comparison.agents_of(game)}
+        counts = [number for group in groups.values() for run in group if (number := episodes_by(run, at))]
+        fewest = min(counts, default=4 * LAST)
+        if fewest < 4 * LAST:
+            share = min(1.0, LAST / fewest)
+            found.append(
+                f"{FINAL.words.capitalize()} is of the last {LAST} episodes, which in {game} are up to {share:.0%} of "
+                f"a run (of {fewest:,} episodes); {LATE.words} is of those that ended in the last tenth of its steps."
+            )
+        for agent, group in groups.items():
+            unknown = [str(run.seed) for run in group if math.isnan(value(run, LATE, at, cut=game in comparison.cut))]
+            if unknown and len(unknown) < len(group):
+                seeds = f"seed{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}"
+                found.append(
+                    f"No episode of {agent} in {game}, {seeds}, ended in the last tenth of the steps; {LATE.words} is "
+                    "of the other seeds."
+                )
+    return found
+
+
+def improvements(comparison: Comparison, measure: Measure) -> Chances:
     """The chance that a run of the first is better, for all pairs of agents that have enough seeds of every game."""
     agents = complete(comparison)
     strata = {agent: [measure.better * _values(comparison, game, agent, measure) for game in comparison.games]

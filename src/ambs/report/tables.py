@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ambs.report.comparison import Comparison
 from ambs.report.measures import FINAL, VIOLATIONS, Measure
-from ambs.report.results import Result, improvements
+from ambs.report.results import Chances, Result
 from ambs.report.statistics import Estimate
 
 
@@ -65,11 +65,8 @@ def games_table(results: Sequence[Result]) -> Table:
     return Table("On a scale that games share", ("measure",), agents, tuple(rows))
 
 
-def improvement_table(comparison: Comparison, measure: Measure) -> Table | None:
-    """How likely a run of the row's agent is better than one of the column's; None if too few have seeds enough."""
-    chances = improvements(comparison, measure)
-    if not chances:
-        return None
+def improvement_table(measure: Measure, chances: Chances) -> Table:
+    """How likely a run of the row's agent is better than one of the column's."""
     agents = tuple(dict.fromkeys(one for pair in chances for one in pair))
     rows = [
         Row(

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ambs.cores import cores
 from ambs.envs import catalogue
 from ambs.envs.guards import Guarded
 from ambs.envs.spec import EnvSpec
@@ -112,16 +113,11 @@ def _workers(workers: Any, n: int, step_seconds: float) -> int | None:
     if workers == "inline":
         return None
     if workers == "auto":
-        cores = min(_cores(), n)
-        saved = (n - -(-n // cores)) * step_seconds
-        return cores if os.name == "posix" and saved > PROCESS_SECONDS else None
+        most = min(len(cores()), n)
+        saved = (n - -(-n // most)) * step_seconds
+        return most if os.name == "posix" and saved > PROCESS_SECONDS else None
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise AmbsError(
             f'workers is {workers!r}, and has to be "auto", "inline" or a number of processes of at least 1.'
         )
     return min(workers, n)
-
-
-def _cores() -> int:
-    """The cores that we may use, which in a container are not all that there are."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

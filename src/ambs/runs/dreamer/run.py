@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
@@ -43,13 +43,14 @@ class Run:
         folder: Where.
         vec: The environments.
         manifest: Of the checkpoint to go on from, as `latest` has found it whole; None to begin.
+        by: What has a part in making it (`ambs.runs.made_by`), for its checkpoints.
     """
 
     def __init__(
         self, kind: type[Trainee], config: Settings, folder: RunFolder, vec: VectorEnv,
-        manifest: Mapping[str, Any] | None,
+        manifest: Mapping[str, Any] | None, by: Sequence[Any],
     ) -> None:  # fmt: skip
-        self.config, self.folder, self.vec = config, folder, vec
+        self.config, self.folder, self.vec, self._by = config, folder, vec, list(by)
         self.key = jax.random.key(config.seed)
         self.rng = np.random.default_rng(config.seed)
         self.counters, self.scorer = Counters(), Scorer(config.envs)
@@ -129,6 +130,7 @@ class Run:
         self.ring.flush()
         self.trainee.save()
         extra = {
+            "made_by": self._by,
             "counters": self.counters.as_json(),
             "step_began": self._step_began,
             "episodes_under_way": {"numbers": self.vec.episodes, **self.scorer.as_json()},

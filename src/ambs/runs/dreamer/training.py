@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import json
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +23,7 @@ from ambs.runs.dreamer.run import Run
 from ambs.runs.dreamer.saved import guarded_maker_of, make_env, maker_of
 from ambs.runs.dreamer.status import Progress, Status, nobody
 from ambs.runs.dreamer.trainee import DreamerTrainee
+from ambs.runs.made_by import Maker, and_now, makers, told
 from ambs.runs.storage import MAY_CHANGE, RunFolder, latest
 from ambs.runs.trainee import Settings, Trainee
 
@@ -65,13 +67,16 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
         if counters.steps >= config.steps:
             progress(Status("done", counters.steps, config.steps, counters.episodes, counters.violations,
                             counters.updates, counters.mean_return(20), note))  # fmt: skip
-            return _summarise(kind, config, counters, path)
-        run = stack.enter_context(contextlib.closing(Run(kind, kind.resumed(config, manifest), folder, vec, manifest)))
+            return _summarise(kind, config, counters, path, makers(manifest))
+        # Now, and not at the end: the source may be another by then.
+        by = and_now(makers(manifest))
+        run = Run(kind, kind.resumed(config, manifest), folder, vec, manifest, by)
+        stack.enter_context(contextlib.closing(run))
         # There is a summary where the run has all its steps; one that is given more has not.
         (path / "summary.json").unlink(missing_ok=True)
         progress(run.status("starting", note))
         run.train(progress, interruption)
-        return _summarise(kind, config, run.counters, path)
+        return _summarise(kind, config, run.counters, path, by)
 
 
 def saved_options(config: Settings) -> dict[str, Any]:
@@ -106,7 +111,9 @@ def _note(folder: RunFolder, steps: int, total: int) -> str:
     return "; ".join([begin, *changed])
 
 
-def _summarise(kind: type[Trainee], config: Settings, counters: Counters, path: Path) -> dict[str, Any]:
+def _summarise(
+    kind: type[Trainee], config: Settings, counters: Counters, path: Path, by: Sequence[Maker | None]
+) -> dict[str, Any]:
     """The run in a few numbers, which stay in its folder."""
     summary = {
         "env": config.env,
@@ -123,6 +130,7 @@ def _summarise(kind: type[Trainee], config: Settings, counters: Counters, path: 
         "final_return": counters.mean_return(),
         "wall_seconds": round(counters.wall_seconds, 1),
         "cpu_seconds": round(counters.cpu_seconds, 1),
+        **told(by),
     }
     write_text(path / "summary.json", json.dumps(summary, indent=2) + "\n")
     return summary
