@@ -137,7 +137,7 @@ def known(agent: SavedAgent, visits: Visits, picked: tuple[np.ndarray, ...], opt
     learner, world = agent.saved.learner, truth.World.of(agent)
     assert learner.safety is not None
     state, proposed = jax.tree.map(lambda leaf: jnp.asarray(leaf[picked]), (visits.state, visits.proposed))
-    likeliest = agent.config.shield is not None and agent.config.shield.safe_actions == "likeliest"
+    likeliest = agent.config.shield is not None and agent.config.shield.safe_actions != "sampled"
     found = [
         truth.futures(
             world, learner.model, actor, state, jnp.asarray(visits.cell[picked]), proposed, FURTHEST, options.futures,

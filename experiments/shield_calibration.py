@@ -129,7 +129,7 @@ def _by_rollouts(
         found = truth.futures(
             world, learner.model, actor, state, jnp.asarray(cell), proposed, setting.look_ahead, options.futures,
             key=jax.random.key(options.seed + 2),
-            likeliest=name == "safe" and setting.shield.safe_actions == "likeliest",
+            likeliest=name == "safe" and setting.shield.safe_actions != "sampled",
         )  # fmt: skip
         violation = np.asarray(found.violation)
         for criterion in CRITERIA:

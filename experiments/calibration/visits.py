@@ -56,7 +56,7 @@ def play(agent: SavedAgent, how: str, steps: int, envs: int, seed: int) -> Visit
     safety = config.learner.safety
     assert safety is not None
     assert config.shield is not None
-    likeliest = config.shield.safe_actions == "likeliest"
+    likeliest = config.shield.safe_actions != "sampled"
     shield = config.shield if how == "shielded" else None
     codec, rng, key = ActionCodec(agent.action_space), np.random.default_rng(seed), jax.random.key(seed)
     worlds = [agent.make_env() for _ in range(envs)]

@@ -86,6 +86,12 @@ class LearnerConfig:
         return own if self.images is None else replace(own, images=self.images)
 
     @property
+    def violation_cost(self) -> float:
+        """C, of whichever of the two there is; the paper's if there is neither."""
+        has = self.safety or self.lagrangian
+        return 10.0 if has is None else has.violation_cost
+
+    @property
     def dtype(self) -> str:
         if self.precision != "auto":
             return self.precision

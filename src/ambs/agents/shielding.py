@@ -87,6 +87,15 @@ class ShieldConfig:
                 f"the criterion {self.criterion} imagines the backup policy, and one of your own sees observations, "
                 "which are not imagined; choose another criterion, or leave the backup out."
             )
+        if self.backup is not None and self.safe_actions == "searched":
+            raise AmbsError(
+                "there is a backup policy of your own, so no safe action is searched; leave one of them out."
+            )
+        if self.first == "resampled" and self.criterion in ("recover", "either"):
+            raise AmbsError(
+                f"the criterion {self.criterion} asks what follows the proposed action, and with the first action "
+                "resampled nobody would look at that one; take another criterion, or leave the first action as it is."
+            )
         if self.after < 0:
             raise AmbsError(f"the shield begins after {self.after} steps, and that has to be at least 0.")
         if self.when is not None and not self.when < 1:
@@ -116,7 +125,7 @@ def shield_of(learner: Learner, config: ShieldConfig, horizon: int, look_ahead: 
     """The shield that the learner's networks make; `horizon` is H and `look_ahead` is T. Of `either`, the first."""
     safety = learner.safety
     assert safety is not None
-    reach = horizon if config.criterion == "latent" else look_ahead
+    reach = min(horizon, look_ahead) if config.criterion == "latent" else look_ahead
     path = syntax.Globally(syntax.Not(syntax.Atom(VIOLATION)), syntax.Steps(0, reach))
     formula = syntax.ProbabilityBound(">=", 1 - config.Delta, path)
     going_on, test = safe_policy(safety, config), config.decides
@@ -210,8 +219,9 @@ def decide(
 
 
 def _either(first: Decision, second: Decision) -> Decision:
-    """The second where the first refused and it does not; all traces count."""
-    passes = first.overridden & ~second.overridden
+    """The second where the first refused and it does not; all traces count. A model that lost its mind in the first is
+    not believed in the second."""
+    passes = first.overridden & ~second.overridden & ~jnp.isnan(first.estimate)
     chosen = jax.tree.map(lambda one, other: jnp.where(_like(passes, one), other, one), first, second)
     return chosen._replace(traces=first.traces + jnp.where(first.overridden, second.traces, 0))
 

@@ -118,7 +118,7 @@ class DreamerOptions:
 
     pretrain: int | None = None
     """Gradient steps on the random steps before the agent begins to act; 0 if not given, for ambs without a world
-    1000."""
+    1500."""
 
     log_every: int | None = None
     """Steps between rows of metrics; 1000 if not given."""

@@ -86,7 +86,7 @@ def _of_some(
         )  # fmt: skip
         return jax.tree.map(lambda all_, some: all_.at[rows].set(some), others, kept)
 
-    branches = [partial(of, size) for size in sizes]
+    branches: list[Callable[[], Any]] = [partial(of, size) for size in sizes]
     if none:
         sizes, branches = [0, *sizes], [lambda: others, *branches]
     return jax.lax.switch(jnp.searchsorted(jnp.asarray(sizes), jnp.sum(wanted)), branches)

@@ -243,12 +243,12 @@ class WorldModel(eqx.Module):
     def _event_losses(
         self, features: Float[Array, "batch time features"], batch: Sequences
     ) -> dict[str, Float[Array, "batch time"]]:
-        features = self._told(features)
+        told = self._told(features)
         return {
-            "reward": TwoHot(self.reward(features)).loss(batch.reward),
-            "continue": _bernoulli_loss(self.continuation(features), ~batch.is_terminal),
-            "cost": TwoHot(self.cost(features)).loss(batch.cost),
-            "safety": _bernoulli_loss(self.safety(features), batch.cost <= 0),
+            "reward": TwoHot(self.reward(told)).loss(batch.reward),
+            "continue": _bernoulli_loss(self.continuation(told), ~batch.is_terminal),
+            "cost": TwoHot(self.cost(told)).loss(batch.cost),
+            "safety": _bernoulli_loss(self.safety(told), batch.cost <= 0),
         }
 
 

@@ -31,7 +31,11 @@ def as_rows(batch: Batch, action: np.ndarray) -> dict[str, np.ndarray]:
     return {**seen, "action": action, **{key: getattr(batch, key) for key in (*_NUMBERS, *_FLAGS)}}
 
 
-def as_sequences(rows: Mapping[str, np.ndarray], parts: tuple[Part, ...]) -> Sequences:
-    """What was drawn from the replay, for the learner; still on the host, for whoever shares it out."""
+def as_sequences(rows: Mapping[str, np.ndarray], parts: tuple[Part, ...], violation_cost: float = 10.0) -> Sequences:
+    """What was drawn from the replay, for the learner; still on the host, for whoever shares it out.
+
+    A state that breaks the formula costs C, whatever the environment calls its cost: shields compare with C.
+    """
+    rows = {**rows, "cost": np.where(rows["cost"] > 0, np.float32(violation_cost), np.float32(0))}
     obs: dict[str, Any] = {part.key: rows[f"obs/{part.key}"] for part in parts}
     return Sequences(obs, *(cast(Any, rows[key]) for key in ("action", *_NUMBERS, *_FLAGS)))

@@ -176,7 +176,7 @@ class DreamerTrainee(Trainee):
 
     def learn(self, ring: Ring, rng: np.random.Generator, *, key: PRNGKeyArray) -> Mapping[str, Array]:
         rows = ring.sample(rng, self.config.batch, self.config.length)
-        batch = self.placement.split(as_sequences(rows, self.parts))
+        batch = self.placement.split(as_sequences(rows, self.parts, self.config.learner.violation_cost))
         self.learner, metrics = _learn(self.learner, batch, self.config.learner, key=key)
         return metrics
 

@@ -31,7 +31,7 @@ def source_of(config: RunConfig, observed: spaces.Space[Any], acted: spaces.Spac
     fields = as_layout(layout(observed, parts_of(observed), ActionCodec(acted).size))
     if (path / "config.json").exists():
         return _run(path, config, fields)
-    cost = 10.0 if config.learner.safety is None else config.learner.safety.violation_cost
+    cost = config.learner.violation_cost
     if path.suffix == ".npz" and path.is_file():
         return Arrays(as_columns(_npz(path), fields, acted, cost, str(path)))
     for file in (path, path / _HDF5, path / "data" / _HDF5):
