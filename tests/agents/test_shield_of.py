@@ -30,7 +30,7 @@ def learner():
     small = dataclasses.replace(small, behaviour=dataclasses.replace(small.behaviour, horizon=HORIZON))
     parts = parts_of(ambs.make("conveyor").observation_space)
     made = Learner.create(parts, 5, with_safety(small, LOOK_AHEAD), discrete=True, key=jax.random.key(0))
-    first, second = made.safety.critics.twins
+    first = made.safety.critics.twins[0]
     bins = first.out.bias.size
     return eqx.tree_at(
         lambda me: (
