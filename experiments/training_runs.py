@@ -50,6 +50,8 @@ GRIDS = ("--workers", "inline")
 PIXELS = (*GRIDS, "--option", "observation=image")
 # Games on a grid, whose cells are their own code; chosen on seeds 100 and 101.
 CELLS = (*GRIDS, "--preset", "cells")
+# From the screen, with nothing chosen: there is no time here to try other options.
+ATARI = ("--size", "tiny", "--capacity", "100000", "--workers", "inline")
 # Random steps that get as far as the goal, and a model for the shield from its first step on, that learns in few
 # gradient steps and imagines chance as it happens; for all that are compared. Chosen on random play and on seed 100.
 PRETRAINED = (
@@ -59,11 +61,7 @@ PRETRAINED = (
 # A task policy that knows nothing of safety ended up proposing what was refused, again and again (seed 100).
 # And a safe policy that was certain early stayed wrong where it had not been yet (seeds 102 and 103).
 SHIELDED = (*PRETRAINED, "--unsafe-ends", "--safe-entropy", "0.03")
-# Imagined cells are dear, and what hits one is seen coming from ten steps away at most. A shield before the model knows
-# what is dangerous refuses nearly everything, and its safe policy is worse than chance (Asterix, seed 100).
-SHIELDED_CELLS = ("--criterion", "recover", "--look-ahead", "10", "--shield-after", "8000")
 SHORT = 16_000
-PAIRS = 20_000
 CRITERIA = ("either", "recover", "sound", "paper", "rollout", "latent")
 VALUES = ("rainbow", "iqn")
 # Asterix is slow to learn: rewards are rare, and after 200,000 steps of the defaults both were next to random. Steps of
@@ -100,7 +98,10 @@ SUITES = {
         Plan("conveyor", 40_000, GRIDS, "conveyor-grid"),
         Plan("conveyor", 40_000, PIXELS, "conveyor-pixels"),
     ],
-    "atari": [Plan("seaquest", 30_000, ("--size", "tiny", "--capacity", "100000", "--workers", "inline"))],
+    "atari": [
+        Plan("seaquest", 30_000, ATARI),
+        Plan("seaquest", 30_000, (*ATARI, "--criterion", "sound"), "seaquest-sound", "ambs"),
+    ],
     "shielded-conveyor": [
         Plan("conveyor", SHORT, PRETRAINED, "conveyor-pretrained"),
         *(
@@ -114,14 +115,6 @@ SUITES = {
             Plan("conveyor", SHORT, (*SHIELDED, *options), f"conveyor-{name}", "ambs")
             for name, options in [*((each, ("--criterion", each)) for each in CRITERIA), *ABLATIONS.items()]
         ),
-    ],
-    "shielded-minatar": [
-        plan
-        for game in ("seaquest", "asterix")
-        for plan in (
-            Plan(f"minatar-{game}", PAIRS, CELLS, f"minatar-{game}-pair"),
-            Plan(f"minatar-{game}", PAIRS, (*CELLS, *SHIELDED_CELLS), f"minatar-{game}-recover", "ambs"),
-        )
     ],
     # The paper's threshold for LAG, 9.1 of cost, is never reached here; 3 binds.
     "lag": [

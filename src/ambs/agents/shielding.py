@@ -36,6 +36,8 @@ from ambs.world_model.rssm import without_gradient
 CRITERIA = ("sound", "rollout", "paper", "latent", "recover", "either")
 TESTS = ("auto", "sharp", "A", "B", "C", "paper")
 SAFE_ACTIONS = ("likeliest", "sampled", "searched")
+# Traces after each action that is tried: those that differ in danger do so by more than a sixteenth.
+SEARCHED = 16
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,8 @@ def shield_of(learner: Learner, config: ShieldConfig, horizon: int, look_ahead: 
     going_on, test = safe_policy(safety, config), config.decides
     backup: Any = going_on
     if config.safe_actions == "searched":
-        backup = Search(Events(learner.model), going_on, LabelCriterion(path), jnp.eye(safety.policy.actor.actions))
+        actions = jnp.eye(safety.policy.actor.actions)
+        backup = Search(Events(learner.model), going_on, LabelCriterion(path), actions, SEARCHED)
     task: Any = learner.task.actor
     make: Any = StateShield if config.first == "resampled" else LookaheadShield
     if config.criterion == "paper":
