@@ -1,7 +1,7 @@
 """The shield keeps what it is for: with it, an agent that learns everything from nothing soon falls into acid less.
 
 The smallest networks, the cell's number for an observation, and an agent that has found no reward yet: its task policy
-is as good as random, so what random play meets is what would happen without the shield.
+is as good as random. What it meets is compared with random play, and in the end with its own play without the shield.
 """
 
 import dataclasses
@@ -14,6 +14,7 @@ from ambs.agents.optimiser import OptimiserConfig
 from ambs.agents.shielding import ShieldConfig
 from ambs.runs.dreamer import RunConfig, cpu_learner, train
 from ambs.runs.dreamer.config import with_safety
+from ambs.runs.evaluate import evaluate
 
 STEPS, SETTLED = 3_000, 2_000
 
@@ -47,6 +48,12 @@ def test_violations_become_rare_and_the_task_policy_keeps_acting(tmp_path, optim
     late = [row for row in rows if row["step"] > SETTLED]
     rate = (violations[STEPS] - violations[SETTLED]) / (STEPS - SETTLED)
     assert rate < 0.7 * random_violations(20_000) / 20_000
+    # The same agent, with its shield and without it, in the same episodes.
+    kept, bare = (
+        evaluate(ambs.load(tmp_path, shield=shield), episodes=12, seed=1, workers="inline").as_json()
+        for shield in (True, False)
+    )
+    assert kept["violations_per_1000_steps"] < 0.7 * bare["violations_per_1000_steps"]
     # Neither idle nor always in the way.
     assert 0.02 < np.mean([row["shield/override_rate"] for row in late]) < 0.9
     # It was: before the model knew anything, nothing was believed to be safe.
