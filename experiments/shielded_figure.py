@@ -1,7 +1,7 @@
 """Shielded against unshielded: the curves of a suite of `experiments.training_runs`, and the table of what was reached.
 
-Return, cumulative violations and override rate by step; lines are means over seeds, bands their 95 % t-intervals (of
-fewer than three seeds, thin lines are the seeds). The table says the same in numbers, and how many times fewer
+Return, cumulative violations of the episodes that ended, and override rate by step; lines are means over seeds, bands
+their 95 % t-intervals (of fewer than three seeds, thin lines are the seeds). The table says the same in numbers, and how many times fewer
 violations than the agent without a shield in the same environment, by the bootstrap over seeds.
 
     python -m experiments.shielded_figure shielded-conveyor [--only conveyor-pretrained conveyor-either]
@@ -19,7 +19,7 @@ import matplotlib
 import numpy as np
 
 from ambs.files import replacing, write_text
-from experiments.learning_figure import last_tenth
+from ambs.runs.curves import Curves
 from experiments.statistics import half_width, interval, ratio
 from experiments.training_runs import SUITES, Plan, chosen
 
@@ -43,14 +43,19 @@ def of_plan(plan: Plan, results: Path = RESULTS) -> Runs:
 
 
 def measures(run: dict[str, Any]) -> dict[str, float]:
-    """What the table tells of one run."""
-    violations = run["curve"]["violations"]
-    rate = run["summary"].get("override_rate")
+    """What the table tells of one run; NaN is what is not known, as of a part of it in which no episode ended.
+
+    The curve has the violations of episodes that ended, the summary all.
+    """
+    curve, quarter = run["curve"], -(len(run["curve"]["violations"]) // 4)
+    told = Curves.of_json(curve).last_tenth(), run["summary"].get("override_rate")
+    late, rate = (float("nan") if each is None else float(each) for each in told)
+    ended = sum(curve["episodes"][quarter:]) > 0
     return {
-        "violations": float(sum(violations)),
-        "last_quarter": float(sum(violations[-(len(violations) // 4) :])),
-        "return": last_tenth(run),
-        "override_rate": float("nan") if rate is None else float(rate),
+        "violations": float(run["summary"]["violations"]),
+        "last_quarter": float(sum(curve["violations"][quarter:])) if ended else float("nan"),
+        "return": late,
+        "override_rate": rate,
     }
 
 
@@ -64,7 +69,9 @@ def summary(plan: Plan, runs: Runs, unshielded: Runs) -> dict[str, Any]:
         found[name] = None if np.isnan(values).any() else {"values": values, "shown": _mean(values, name)}
     for name in ("violations", "last_quarter"):
         there = plan.agent != "dreamer" and len(theirs) > 0
-        found[f"{name}_ratio"] = ratio([o[name] for o in theirs], [o[name] for o in mine]) if there else None
+        above, below = ([one[name] for one in each] for each in (theirs, mine))
+        known = there and not np.isnan([*above, *below]).any()
+        found[f"{name}_ratio"] = ratio(above, below) if known else None
     return found
 
 
@@ -79,9 +86,12 @@ def table(rows: list[dict[str, Any]]) -> str:
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        cells = [row["violations"]["shown"], row["violations_ratio"] or ""]
-        cells += [row["last_quarter"]["shown"], row["last_quarter_ratio"] or "", row["return"]["shown"]]
-        cells.append("" if row["override_rate"] is None else row["override_rate"]["shown"])
+        shown = {
+            name: "" if row[name] is None else row[name]["shown"]
+            for name in ("violations", "last_quarter", "return", "override_rate")
+        }
+        cells = [shown["violations"], row["violations_ratio"] or "", shown["last_quarter"]]
+        cells += [row["last_quarter_ratio"] or "", shown["return"], shown["override_rate"]]
         lines.append(f"| {row['name']} | {row['agent']} | {len(row['seeds'])} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -103,7 +113,7 @@ def draw(kept: list[tuple[Plan, Runs]], path: Path) -> None:
             _band(line[1], steps, np.array([np.cumsum(curve["violations"]) for curve in curves], float), colour, label)
             if plan.agent != "dreamer":
                 _band(line[2], *_override_rates(list(runs.values())), colour, label)
-        for panel, name in zip(line, ("return", "cumulative violations", "override rate"), strict=True):
+        for panel, name in zip(line, ("return", "violations of ended episodes", "override rate"), strict=True):
             panel.set(title=f"{env}: {name}", xlabel="environment steps")
             panel.spines[["top", "right"]].set_visible(False)
             panel.xaxis.set_major_locator(MaxNLocator(5))

@@ -22,9 +22,11 @@ def interval(values: Sequence[float], digits: int = 1) -> str:
 
 
 def ratio(above: Sequence[float], below: Sequence[float], seed: int = 0) -> str:
-    """Ratio of two means with its 95 % bootstrap interval, runs drawn anew on both sides."""
+    """Ratio of two means with its 95 % bootstrap interval, runs drawn anew on both sides; of single runs without one."""
     if not np.any(below):
         return "none left"
+    if min(len(above), len(below)) < 2:
+        return f"{np.mean(above) / np.mean(below):.1f}×"
     rng = np.random.default_rng(seed)
     drawn = [np.mean(rng.choice(above, len(above))) / np.mean(rng.choice(below, len(below))) for _ in range(5000)]
     low, high = np.percentile(drawn, [2.5, 97.5])

@@ -10,7 +10,7 @@ import pytest
 
 import ambs
 from ambs.agents.learner import Learner
-from ambs.agents.shielding import ShieldConfig, _either, shield_of
+from ambs.agents.shielding import ShieldConfig, _either, decide, shield_of
 from ambs.behaviour.actor import Likeliest
 from ambs.errors import AmbsError
 from ambs.runs.dreamer.config import cpu_learner, with_safety
@@ -107,6 +107,16 @@ def test_a_searched_backup_imagines_the_safe_policy_as_far_as_the_shield_looks(l
 def test_the_proposed_action_cannot_be_looked_past(criterion):
     with pytest.raises(AmbsError, match="nobody would look at that one"):
         ShieldConfig(criterion, first="resampled")
+
+
+@pytest.mark.parametrize("head", ["safety", "continuation"])
+@pytest.mark.parametrize("criterion", ["rollout", "either"])
+def test_heads_that_predict_no_number_are_refused(learner, head, criterion):
+    broken = eqx.tree_at(lambda me: getattr(me.model, head).out.bias, learner, jnp.full(1, jnp.nan))
+    state = jax.tree.map(lambda each: each[None], broken.model.rssm.initial())
+    found = decide(broken, ShieldConfig(criterion), HORIZON, LOOK_AHEAD, state, jnp.eye(5)[:1], key=jax.random.key(0))
+    assert found.overridden.all()
+    assert np.isnan(found.estimate).all()
 
 
 def test_one_backup_is_enough():

@@ -8,6 +8,7 @@ import pytest
 import ambs
 from ambs.shield import LabelCriterion, Search
 from ambs.shield.together import decide_together
+from ambs.types import Prediction
 
 # In state s (0..3) action a is followed by acid with probability HAZARD[s, a], else by s itself; 4 is acid.
 HAZARD = np.array([[0.0, 0.5, 0.9], [0.6, 0.1, 0.9], [0.9, 0.7, 0.05], [0.2, 0.2, 0.2]])
@@ -49,15 +50,13 @@ def test_between_equals_it_plays_as_the_policy(own):
         assert int(search(own).sample(jnp.asarray(3), key=jax.random.key(seed))) == own
 
 
-def test_one_step_of_improvement_is_no_worse_than_the_policy():
-    """By exact values: the policy that searches everywhere, against the one that it imagines."""
-    best = ambs.TabularPolicy.greedy(
-        [int(search().sample(jnp.asarray(state), key=jax.random.key(1))) for state in range(4)] + [0], 3
-    )
-    for state in range(4):
-        plain = (1 - HAZARD[state, 2]) ** 3
-        searched = (1 - HAZARD[state, int(best.sample(jnp.asarray(state), key=jax.random.key(0)))]) ** 3
-        assert searched >= plain - 1e-12
+def test_the_action_is_no_worse_than_the_policys_own_if_the_policy_goes_on():
+    """By exact values, from every state and whatever the policy."""
+    for plays in range(3):
+        exact = (1 - HAZARD) * (1 - HAZARD[:, plays : plays + 1]) ** 2
+        for state in range(4):
+            played = int(search(plays).sample(jnp.asarray(state), key=jax.random.key(1)))
+            assert exact[state, played] >= exact[state, plays] - 1e-12
 
 
 @pytest.mark.parametrize("envs", [1, 4, 8])
@@ -102,20 +101,40 @@ def test_nobody_is_asked_who_does_not_take_over():
     assert backup.asked <= 2
 
 
-def test_a_model_that_predicts_no_number_is_not_safe():
-    class Lost:
-        def step(self, state, action, *, key):
-            _, prediction = model().step(jnp.asarray(0), jnp.asarray(0), key=key)
-            return state, prediction._replace(cont=jnp.where(action == 0, jnp.nan, 1.0))
+class Lost:
+    """After action 0, what is there is no number: the state, the cost or whether it goes on."""
 
-    policy = ambs.TabularPolicy.greedy([1] * 5, 3)
-    found = Search(Lost(), policy, LabelCriterion(PATH), jnp.arange(3), 4).shares(jnp.asarray(0), key=jax.random.key(0))
-    np.testing.assert_array_equal(found, [0, 1, 1])
+    def __init__(self, where):
+        self.where = where
+
+    def step(self, state, action, *, key):
+        nan = jnp.where(action == 0, jnp.nan, 0.0)
+        numbers = {"cost": jnp.zeros(()), "cont": jnp.ones(())}
+        if self.where in numbers:
+            numbers[self.where] += nan
+        labels = {"acid": jnp.asarray(False)}
+        return state + (nan if self.where == "state" else 0.0), Prediction(**numbers, labels=labels)
+
+
+@pytest.mark.parametrize("where", ["state", "cost", "cont"])
+def test_a_model_that_predicts_no_number_is_not_safe(where):
+    found = Search(Lost(where), Always(), LabelCriterion(PATH), jnp.arange(3), 4)
+    np.testing.assert_array_equal(found.shares(jnp.zeros(()), key=jax.random.key(0)), [0, 1, 1])
+
+
+class Always:
+    def sample(self, state, *, key):
+        return jnp.asarray(1)
 
 
 @pytest.mark.parametrize(
     ("actions", "traces", "sentence"),
-    [(jnp.arange(3), 0, "number of traces"), (jnp.asarray(1), 4, "one of them a row"), ((), 4, "one of them a row")],
+    [
+        (jnp.arange(3), 0, "number of traces"),
+        (jnp.asarray(1), 4, "one of them a row"),
+        ((), 4, "one of them a row"),
+        (jnp.arange(0), 4, "one of them a row"),
+    ],
 )
 def test_bad_input_is_a_sentence(actions, traces, sentence):
     with pytest.raises(ambs.AmbsError, match=sentence):

@@ -11,7 +11,8 @@ from ambs.shield.together import decide_together, judge_together
 # A state a hazard: from surely safe to surely not, with doubtful ones between.
 HAZARDS = [0.0, 0.002, 0.01, 0.02, 0.03, 0.05, 0.3, 1.0]
 ACID = len(HAZARDS)
-BACKUP = ambs.TabularPolicy.greedy([1] * (ACID + 1), 2)
+# That leaves something to its own key.
+BACKUP = ambs.TabularPolicy(np.full((ACID + 1, 2), 0.5))
 TASK = ambs.TabularPolicy.greedy([0] * (ACID + 1), 2)
 
 

@@ -36,7 +36,7 @@ from ambs.world_model.rssm import without_gradient
 CRITERIA = ("sound", "rollout", "paper", "latent", "recover", "either")
 TESTS = ("auto", "sharp", "A", "B", "C", "paper")
 SAFE_ACTIONS = ("likeliest", "sampled", "searched")
-# Traces after each action that is tried: those that differ in danger do so by more than a sixteenth.
+# Traces after each action that is tried: as many as the ladder looks at first.
 SEARCHED = 16
 
 
@@ -217,7 +217,7 @@ def decide(
     _, again = jnp.moveaxis(jax.vmap(jax.random.split)(again), 1, 0)
     first = judge_together(shield, start, proposed, keys)
     other = shield_of(learner, replace(config, criterion="rollout"), horizon, look_ahead)
-    second = judge_together(other, start, proposed, again, first.overridden)
+    second = judge_together(other, start, proposed, again, first.overridden & ~jnp.isnan(first.estimate))
     return take_over(shield.backup, _either(first, second), start, backup_keys)
 
 

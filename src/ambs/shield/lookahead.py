@@ -27,7 +27,8 @@ from ambs.shield.imagine import imagine
 from ambs.shield.rounds import Course, Rounds
 from ambs.shield.stat_tests import Ladder, StatTest
 from ambs.shield.stat_tests.interval import interval_table
-from ambs.types import Action, Decision, Model, Policy, Prediction, State
+from ambs.shield.watching import Watched, lost
+from ambs.types import Action, Decision, Model, Policy, State
 
 
 def safety_formula(
@@ -129,8 +130,8 @@ class LookaheadShield(eqx.Module):
         with original_errors():
             decision = _decide(self, state, proposed, key)
             broken = jnp.isnan(decision.estimate)
-            lost = not isinstance(broken, jax.core.Tracer) and bool(broken)
-        if lost:
+            known = not isinstance(broken, jax.core.Tracer) and bool(broken)
+        if known:
             raise ModelError(
                 "the model predicted NaN (or the task policy played it), so the shield cannot judge the action; look "
                 "at the model's step."
@@ -139,10 +140,11 @@ class LookaheadShield(eqx.Module):
 
     def trace(self, state: State, proposed: Action, key: PRNGKeyArray) -> tuple[Bool[Array, ""], Bool[Array, ""]]:
         """One imagined future: whether it satisfies the formula, and whether the model lost its mind."""
-        watched = _Watched(self.model)
-        trajectory = imagine(watched, self.task, state, self.criterion.steps, key=key, first_action=proposed)
+        trajectory = imagine(
+            Watched(self.model), self.task, state, self.criterion.steps, key=key, first_action=proposed
+        )
         judge = jax.random.fold_in(key, self.criterion.steps)
-        return self.criterion(trajectory, key=judge), jnp.any(jnp.isnan(trajectory.predictions.cont))
+        return self.criterion(trajectory, key=judge), lost(trajectory)
 
     def draw(self, rounds: Rounds, course: Course, state: State, proposed: Action, key: PRNGKeyArray) -> Course:
         """One round more."""
@@ -158,36 +160,12 @@ class LookaheadShield(eqx.Module):
         return Decision(proposed, rounds.refused(course), estimate, low, high, traces)
 
 
-class _Watched(eqx.Module):
-    """The model, with NaN anywhere in what it is given and gives told through `cont`.
-
-    Step by step, because the states of all traces, kept until the end only to be looked through, would be much.
-    """
-
-    model: Model
-
-    def step(self, state: State, action: Action, *, key: PRNGKeyArray) -> tuple[State, Prediction]:
-        following, prediction = self.model.step(state, action, key=key)
-        for name in ("cost", "cont"):
-            shape = jnp.shape(getattr(prediction, name))
-            if shape:
-                raise ModelError(f"the model's step returned a {name} of shape {shape}: {ONE_STATE}.")
-        lost = _has_nan((following, action, prediction.cost))
-        return following, prediction._replace(cont=jnp.where(lost, jnp.nan, prediction.cont))
-
-
 class NoShield(eqx.Module):
     """Plays what is proposed; for comparison."""
 
     def __call__(self, state: State, proposed: Action, *, key: PRNGKeyArray) -> Decision:
         nothing = jnp.asarray(jnp.nan)
         return Decision(proposed, jnp.asarray(False), nothing, nothing, nothing, jnp.asarray(0))
-
-
-def _has_nan(tree: Any) -> Bool[Array, ""]:
-    """Labels such as `state > 3` are false of NaN, and a lost state would pass as a safe one."""
-    floating = [leaf for leaf in jax.tree.leaves(tree) if jnp.issubdtype(jnp.result_type(leaf), jnp.inexact)]
-    return jnp.any(jnp.asarray([jnp.any(jnp.isnan(leaf)) for leaf in floating], bool))
 
 
 @eqx.filter_jit
@@ -218,12 +196,11 @@ def either_action(
     def ask() -> Action:
         return backup.sample(state, key=key)
 
+    room = jax.eval_shape(lambda: jax.tree.map(lambda mine, theirs: jnp.where(True, mine, theirs), ask(), proposed))
+
     def as_both(action: Action) -> Action:
         return jax.tree.map(
-            lambda mine, one, other: jnp.broadcast_to(
-                jnp.asarray(mine, jnp.result_type(one, other)), jnp.broadcast_shapes(jnp.shape(one), jnp.shape(other))
-            ),
-            action, jax.eval_shape(ask), proposed,
-        )  # fmt: skip
+            lambda mine, both: jnp.broadcast_to(jnp.asarray(mine, both.dtype), both.shape), action, room
+        )
 
     return lambda: as_both(ask()), lambda: as_both(proposed)

@@ -1,9 +1,9 @@
 """A backup policy that needs no learning: of some actions, the one after which most imagined futures stay safe.
 
-One step of policy improvement. Whatever policy is imagined to go on, playing at every step the action that is best
-before it is, in the model and but for chance in the traces, no worse than that policy itself: in the first step it is
-one of those compared, and so on from there. A policy that has hardly learned yet makes a poor backup; the best action
-before it may be a good one.
+Whatever policy is imagined to go on, the action that is best before it is, in the model and but for chance in the
+traces, no worse than that policy's own, which is among those compared. That is said of one action and the T steps after
+it: who searches again at the next step looks T steps ahead from there, and of that nothing follows. A policy that has
+hardly learned yet makes a poor backup; the best action before it may be a good one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from ambs.errors import AmbsError, positive_integer
 from ambs.shield.criteria import Criterion
 from ambs.shield.imagine import imagine
+from ambs.shield.watching import Watched, lost
 from ambs.types import Action, Model, Policy, State
 
 
@@ -41,7 +42,7 @@ class Search(eqx.Module):
     def __check_init__(self) -> None:
         positive_integer("the number of traces after each action", self.traces)
         counts = {jnp.shape(leaf)[:1] for leaf in jax.tree.leaves(self.actions)}
-        if len(counts) != 1 or not counts.pop():
+        if len(counts) != 1 or counts.pop() in ((), (0,)):
             raise AmbsError("the actions to choose from have to be arrays with one of them a row, all of one length.")
 
     def shares(self, state: State, *, key: PRNGKeyArray) -> Float[Array, " actions"]:
@@ -59,11 +60,12 @@ class Search(eqx.Module):
         return jax.tree.map(lambda leaf: jnp.asarray(leaf)[jnp.argmax(shares)], self.actions)
 
     def _safe(self, state: State, action: Action, key: PRNGKeyArray) -> Float[Array, ""]:
-        trajectory = imagine(self.model, self.policy, state, self.criterion.steps, key=key, first_action=action)
-        # A model that predicts no number has not said that it is safe.
-        known = jnp.all(jnp.isfinite(trajectory.predictions.cont))
+        trajectory = imagine(
+            Watched(self.model), self.policy, state, self.criterion.steps, key=key, first_action=action
+        )
         judge = jax.random.fold_in(key, self.criterion.steps)
-        return (self.criterion(trajectory, key=judge) & known).astype(jnp.float32)
+        # A model that predicts no number has not said that it is safe.
+        return (self.criterion(trajectory, key=judge) & ~lost(trajectory)).astype(jnp.float32)
 
 
 def _same(actions: Action, one: Any) -> Float[Array, " actions"]:

@@ -33,6 +33,8 @@ class Events(eqx.Module):
         features = following.features
         # One number for both, so that an end that might be a violation is never an end in safety.
         chance = jax.random.uniform(draw)
-        violates = chance < 1 - self.model.predict_safe(features)
-        goes_on = chance >= 1 - self.model.predict_continue(features)
-        return following, Prediction(jnp.zeros(()), goes_on.astype(jnp.float32), {VIOLATION: violates})
+        safe, cont = self.model.predict_safe(features), self.model.predict_continue(features)
+        violates, goes_on = chance < 1 - safe, chance >= 1 - cont
+        # Neither draw can tell that it was made from no number; the cost, which means nothing else here, does.
+        cost = jnp.where(jnp.isnan(safe) | jnp.isnan(cont), jnp.nan, 0.0)
+        return following, Prediction(cost, goes_on.astype(jnp.float32), {VIOLATION: violates})
