@@ -1,8 +1,8 @@
 """Shielded against unshielded: the curves of a suite of `experiments.training_runs`, and the table of what was reached.
 
 Return, cumulative violations of the episodes that ended, and override rate by step; lines are means over seeds, bands
-their 95 % t-intervals (of fewer than three seeds, thin lines are the seeds). The table says the same in numbers, and how many times fewer
-violations than the agent without a shield in the same environment, by the bootstrap over seeds.
+their 95 % t-intervals (of fewer than three seeds, thin lines are the seeds). The table says the same in numbers, and
+how many times fewer violations than the agent without a shield in the same environment, by the bootstrap over seeds.
 
     python -m experiments.shielded_figure shielded-conveyor [--only conveyor-pretrained conveyor-either]
 """

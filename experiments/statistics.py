@@ -22,7 +22,7 @@ def interval(values: Sequence[float], digits: int = 1) -> str:
 
 
 def ratio(above: Sequence[float], below: Sequence[float], seed: int = 0) -> str:
-    """Ratio of two means with its 95 % bootstrap interval, runs drawn anew on both sides; of single runs without one."""
+    """Ratio of two means with its 95 % bootstrap interval, runs drawn anew on both sides; of single runs none."""
     if not np.any(below):
         return "none left"
     if min(len(above), len(below)) < 2:
