@@ -138,7 +138,11 @@ class TestNumpy:
         for parts, message in (
             ((silent, good, good), "the simulator's step returned no label far"),
             ((model, bad, good), "the policy's probabilities are negative"),
-            ((model, good, bad), "the policy's probabilities are negative"),
+            # A backup is asked where it takes over: here nothing is near enough.
+            (
+                (NumpyModel(lambda s, a, n: (s, {"far": s == s}, s == s), ["far"], dtype="int32"), good, bad),
+                "the policy's probabilities are negative",
+            ),
         ):
             shield = ambs.LookaheadShield(*parts, "P>=0.9 [ G<=4 !far ]", ambs.Ladder.level("A"))
             with pytest.raises(ModelError, match=message) as error:
