@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 
-from ambs.bench.child import ONE_CORE
+from ambs.bench.child import ONE_CORE, ours_with
 from ambs.files import write_text
 from ambs.runs.curves import BINS, Curves
 
@@ -139,7 +139,7 @@ def run(plan: Plan, seed: int, core: int, folder: Path) -> dict:
     told = ["train", plan.env, "--agent", plan.agent, "--seed", str(seed), "--steps", str(plan.steps), *plan.options]
     process = subprocess.Popen(
         [sys.executable, "-m", "ambs", *told, "--run", str(folder), "--json"],
-        env={**os.environ, **ONE_CORE}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=ours_with(ONE_CORE), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     os.sched_setaffinity(process.pid, {core})
     _, err = process.communicate()

@@ -16,8 +16,10 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-# One core a run: XLA's own threads would take all.
-ONE_CORE = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+from ambs.cores import ONE_THREAD, with_flags
+
+# One core a run.
+ONE_CORE = {"XLA_FLAGS": ONE_THREAD, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 # Of a smoke test: a run that takes a moment would be at its end before it could be killed.
 TO_BE_KILLED = {"AMBS_TO_BE_KILLED": "1"}
 _WAITS = 60.0
@@ -34,20 +36,28 @@ def start(
     Args:
         arguments: Of the command line.
         log: A file, made if it is not there.
-        environment: Variables that are other than ours.
+        environment: Variables that are other than ours; flags of XLA are added to ours.
         cores: That it may use; any, if not given.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as said:
         process = subprocess.Popen(
             [sys.executable, "-m", "ambs.bench.child", str(os.getpid()), *arguments],
-            env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+            env=ours_with(environment), stdin=subprocess.DEVNULL, stdout=said, stderr=said,
             # Ctrl-C goes to us alone, and we pass it on once: a second would cut the last checkpoint short.
             start_new_session=True,
         )  # fmt: skip
     if cores is not None and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(process.pid, cores)
     return process
+
+
+def ours_with(environment: Mapping[str, str]) -> dict[str, str]:
+    """This process's environment with other variables; of XLA_FLAGS what the user has set stays."""
+    found = {**os.environ, **environment}
+    if "XLA_FLAGS" in environment:
+        found["XLA_FLAGS"] = with_flags(os.environ.get("XLA_FLAGS", ""), environment["XLA_FLAGS"])
+    return found
 
 
 def end_with(parent: int) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import jax
 
+from ambs.cores import ONE_THREAD, with_flags
+
 # Bytes of compiled programs that stay when the next run starts: some hundred runs of different sizes.
 MOST = 2 * 10**9
-_THREADS = "xla_cpu_multi_thread_eigen"
 
 
 def cache_folder() -> Path | None:
@@ -39,9 +40,7 @@ def without_threads() -> None:
 
     Of use only before anything has been computed; what the user says of it in XLA_FLAGS stands.
     """
-    flags = os.environ.get("XLA_FLAGS", "")
-    if _THREADS not in flags:
-        os.environ["XLA_FLAGS"] = f"{flags} --{_THREADS}=false".strip()
+    os.environ["XLA_FLAGS"] = with_flags(os.environ.get("XLA_FLAGS", ""), ONE_THREAD)
 
 
 def forget(folder: Path, most: int) -> None:
