@@ -177,6 +177,57 @@ def test_a_run_that_crashes_too_often_has_failed(tmp_path):
     assert (job.state, job.tries, job.summary) == ("failed", 2, None)
 
 
+class Ends:
+    """A place whose runs are at their end as soon as they are started: with these codes, and what they leave."""
+
+    slots = 1
+
+    def __init__(self, codes, leave):
+        self._codes, self._leave, self.pid = iter(codes), leave, None
+
+    def start(self, cell, log):
+        self._leave(cell)
+        return self
+
+    def poll(self):
+        return next(self._codes)
+
+    def stop(self):
+        pass
+
+    kill = stop
+
+
+def test_a_run_that_has_its_steps_is_finished_however_its_process_ended(tmp_path):
+    (job, _) = jobs_in(tmp_path)
+    said = []
+    place = Ends([1], lambda cell: finish(cell, cell.folder))
+    conduct([job], place, retries=2, show=lambda _, sentence: said.extend([sentence] if sentence else []))
+    assert (job.state, job.tries, job.summary["steps"]) == ("finished", 0, 400)
+    assert said[-1] == f"conveyor-rainbow-s0: finished, and then ended with code 1; {job.log} says why"
+
+
+def test_a_summary_that_cannot_be_read_fails_that_run_alone(tmp_path):
+    one, other = jobs_in(tmp_path)
+
+    def leave(cell):
+        finish(cell, cell.folder)
+        if cell is one.cell:
+            (cell.folder / "summary.json").write_text("{")
+
+    said = []
+    place = Ends([0, 0], leave)
+    conduct([one, other], place, retries=2, show=lambda _, sentence: said.extend([sentence] if sentence else []))
+    assert (one.state, one.summary, other.state) == ("failed", None, "finished")
+    (line,) = [line for line in said if "failed" in line]
+    assert "summary.json cannot be read" in line
+    assert one.last_words() == [one.trouble]
+    # As it would be if it had been broken before it was to start.
+    again = Job(one.cell, one.log)
+    conduct([again], place, retries=2, show=lambda *_: None)
+    assert again.state == "failed"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has ended")
 def test_a_run_ends_when_its_bench_is_killed():
     child = "import sys, time; from ambs.bench.child import end_with; end_with(int(sys.argv[1])); print(1, flush=1);"

@@ -41,12 +41,15 @@ class Job:
     waited_for: bool = False
     """Whether it was said that another process writes to its folder."""
     handle: Handle | None = None
+    trouble: str = ""
+    """What is wrong with its folder, so that nobody knows what became of it."""
 
     def last_words(self, lines: int = 5) -> list[str]:
-        """The end of what it said."""
+        """The end of what it said, and what we have to say of it."""
+        said: list[str] = []
         with contextlib.suppress(FileNotFoundError):
-            return self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:]
-        return []
+            said = self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:]
+        return [*said, *([self.trouble] if self.trouble else [])]
 
 
 # Told whenever a run has come to another state, with a sentence, and now and then without.
@@ -116,9 +119,12 @@ def _start_some(jobs: Sequence[Job], place: Place, show: Show) -> None:
                 job.waited_for = True
                 show(jobs, f"{job.cell.name}: another process writes to {job.cell.folder}, and is waited for")
             continue
+        if not _read(job):
+            show(jobs, f"{job.cell.name}: failed ({job.trouble})")
+            continue
         # That other process may have brought it to its end.
-        if (summary := job.cell.summary()) is not None:
-            job.state, job.summary = "finished", summary
+        if job.summary is not None:
+            job.state = "finished"
             show(jobs, f"{job.cell.name}: has its steps meanwhile")
             continue
         begun = any((job.cell.folder / "checkpoints").glob("*.json"))
@@ -129,7 +135,7 @@ def _start_some(jobs: Sequence[Job], place: Place, show: Show) -> None:
 def _part_from_others(job: Job, show: Show, jobs: Sequence[Job]) -> None:
     """A run that is linked to belongs to other work: one that is not what we need is run anew, and not gone on with."""
     folder = job.cell.folder
-    if folder.is_symlink() and job.cell.summary() is None:
+    if folder.is_symlink() and _read(job) and job.summary is None:
         target = folder.readlink()
         folder.unlink()
         show(jobs, f"{job.cell.name}: {target} is no run of {job.cell.steps:,} steps, and is left as it is")
@@ -145,11 +151,14 @@ def _look(job: Job, retries: int, show: Show, jobs: Sequence[Job], *, kill: bool
             job.killed = job.dying = True
         return
     job.handle = None
-    job.summary = job.cell.summary() if code == 0 else None
-    if job.summary is not None:
-        job.state = "finished"
+    if not _read(job):
+        show(jobs, f"{job.cell.name}: failed ({job.trouble})")
+    elif job.summary is not None:
+        job.state, job.dying = "finished", False
         unharmed = ", before it could be killed" if kill and not job.killed else ""
-        show(jobs, f"{job.cell.name}: finished{unharmed}")
+        # Its steps are what counts: it may have had no room for its picture, or been killed while it drew it.
+        after = f", and then {_ended(code)}; {job.log} says why" if code else ""
+        show(jobs, f"{job.cell.name}: finished{unharmed}{after}")
     elif job.dying:
         # No failure of its own.
         job.state, job.dying = "waiting", False
@@ -172,10 +181,20 @@ def _stop(jobs: Sequence[Job], show: Show) -> None:
     while running:
         for job in running:
             if job.handle is not None and job.handle.poll() is not None:
-                job.handle, job.summary = None, job.cell.summary()
-                job.state = "stopped" if job.summary is None else "finished"
+                job.handle = None
+                if _read(job):
+                    job.state = "stopped" if job.summary is None else "finished"
         running = [job for job in running if job.handle is not None]
         time.sleep(_PAUSE)
+
+
+def _read(job: Job) -> bool:
+    """Whether its folder tells what has become of it; where it does not, only this run has failed."""
+    try:
+        job.summary = job.cell.summary()
+    except AmbsError as error:
+        job.summary, job.state, job.trouble = None, "failed", str(error)
+    return not job.trouble
 
 
 def _has_learned(folder: Path) -> bool:
