@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,15 +26,14 @@ class Task:
         self._ray, self._reference, self._log = ray, reference, log
 
     def poll(self) -> int | None:
-        done, _ = self._ray.wait([self._reference], timeout=0)
-        if not done:
-            return None
         try:
-            return int(self._ray.get(self._reference))
+            done, _ = self._ray.wait([self._reference], timeout=0)
+            return int(self._ray.get(self._reference)) if done else None
         except self._ray.exceptions.TaskCancelledError:
             return _CANCELLED
         except self._ray.exceptions.RayError as error:
-            with self._log.open("a", encoding="utf-8") as log:
+            # The other runs go on, whatever has become of the folder.
+            with contextlib.suppress(OSError), self._log.open("a", encoding="utf-8") as log:
                 print(f"the run was lost: {' '.join(str(error).split())}", file=log)
             return _LOST
 
@@ -58,8 +59,7 @@ class Cluster:
             import ray
         except ImportError as error:
             raise AmbsError("--on ray needs Ray, which is not installed; pip install 'ambs[ray]'.") from error
-        ray.init(ignore_reinit_error=True, log_to_driver=False, logging_level=logging.ERROR)
-        there = ray.cluster_resources()
+        there = _resources(ray)
         for name, asked in (("CPU", cpus), ("GPU", gpus)):
             if asked > there.get(name, 0):
                 raise AmbsError(
@@ -71,7 +71,25 @@ class Cluster:
         self._task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=0)(run_here)
 
     def start(self, cell: Cell, log: Path) -> Task:
+        # Here, for a run that is lost before its machine has made the folder has to be told of too.
+        log.parent.mkdir(parents=True, exist_ok=True)
         return Task(self._ray, self._task.remote(cell.arguments, str(log), self._environment), log)
+
+
+def _resources(ray: Any) -> dict[str, float]:
+    """What the cluster has in all, once we are part of it."""
+    try:
+        ray.init(ignore_reinit_error=True, log_to_driver=False, logging_level=logging.ERROR)
+        return dict(ray.cluster_resources())
+    # Another version of Ray or Python there, nobody who answers, no address; and whatever Ray calls its own.
+    except (RuntimeError, ValueError, OSError, ray.exceptions.RayError) as error:
+        address = os.environ.get("RAY_ADDRESS")
+        where = f"the Ray cluster at {address} (RAY_ADDRESS)" if address else "Ray on this machine"
+        why = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        raise AmbsError(
+            f"{where} cannot be used: {why}; see that it runs, with the same versions of Ray and Python, or name "
+            "another in RAY_ADDRESS."
+        ) from error
 
 
 def run_here(arguments: Sequence[str], log: str, environment: Mapping[str, str]) -> int:
