@@ -11,6 +11,8 @@ from ambs.envs.vector.make import _workers
 def test_where_the_system_does_not_say_which_it_is_all_that_there_are(monkeypatch):
     """As on macOS, which has no `sched_getaffinity`."""
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    # With GPUs there are as many runs as there are of those.
+    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
     assert cores() == [0, 1, 2]
     assert _workers("auto", 8, 1e9) == 3

@@ -320,7 +320,7 @@ def test_a_run_that_another_process_writes_to_has_to_wait_and_that_is_said_once(
         (["--steps", "0"], "--steps is 0"),
         (["--only", "pong"], 'no game or agent "pong"; it has the games conveyor and the agents rainbow'),
         (["--cpus-per-run", "0.5"], "--cpus-per-run, of runs on this machine, is 0.5"),
-        (["--gpus-per-run", "1"], "--gpus-per-run is for --on ray"),
+        (["--gpus-per-run", "1"], "--gpus-per-run is for --on ray; here --jobs runs share all"),
         (["--dry-run", "--gpu", "b200"], 'no GPU "b200"'),
     ],
 )

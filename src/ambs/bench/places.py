@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -69,9 +69,11 @@ class Here:
         slots: How many.
         cpus: Cores of each.
         environment: Variables that the runs have other than ours.
+        gpus: As CUDA_VISIBLE_DEVICES calls them. Every run has as many as any other, of its own as long as there are
+            enough of them.
     """
 
-    def __init__(self, slots: int, cpus: int, environment: Mapping[str, str]) -> None:
+    def __init__(self, slots: int, cpus: int, environment: Mapping[str, str], gpus: Sequence[str] = ()) -> None:
         self.slots, self._environment = slots, environment
         there = cores()
         if slots * cpus > len(there):
@@ -80,10 +82,16 @@ class Here:
                 f"{len(there)}; choose a smaller --jobs or --cpus-per-run."
             )
         self._groups = [there[slot * cpus : (slot + 1) * cpus] for slot in range(slots)]
+        each = max(1, len(gpus) // slots)
+        shares = [
+            [gpus[at % len(gpus)] for at in range(slot * each, (slot + 1) * each) if gpus] for slot in range(slots)
+        ]
+        self._gpus = [{"CUDA_VISIBLE_DEVICES": ",".join(share)} if share else {} for share in shares]
         self._taken: list[Process | None] = [None] * slots
 
     def start(self, cell: Cell, log: Path) -> Process:
         free = next(slot for slot, by in enumerate(self._taken) if by is None or by.poll() is not None)
-        process = Process(start(cell.arguments, log, self._environment, self._groups[free]))
+        environment = {**self._environment, **self._gpus[free]}
+        process = Process(start(cell.arguments, log, environment, self._groups[free]))
         self._taken[free] = process
         return process

@@ -46,8 +46,8 @@ class Bench:
     """Steps of every run, if not the suite's."""
 
     jobs: int | None = None
-    """Runs side by side; one for each core (or for every --cpus-per-run of them) if not given. With --on ray as many
-    as the cluster has room for."""
+    """Runs side by side; one for each GPU if not given, and without GPUs one for each core (or for every
+    --cpus-per-run of them). With --on ray as many as the cluster has room for."""
 
     retries: int = 2
     """How often a run that crashes is started again, from its checkpoint."""
@@ -182,6 +182,7 @@ class Bench:
         return page
 
     def _place(self, jobs: Sequence[Job], *, smoke: bool) -> Place:
+        from ambs.bench.accelerators import accelerators
         from ambs.bench.child import ONE_CORE, QUICK, TO_BE_KILLED
         from ambs.bench.places import Here
 
@@ -196,9 +197,10 @@ class Bench:
 
             return Cluster(self.jobs or len(jobs), self.cpus_per_run, self.gpus_per_run, environment)
         if self.gpus_per_run:
-            raise AmbsError("--gpus-per-run is for --on ray; here, set CUDA_VISIBLE_DEVICES and choose --jobs.")
+            raise AmbsError("--gpus-per-run is for --on ray; here --jobs runs share all of them out.")
         cpus = positive_integer("--cpus-per-run, of runs on this machine,", self.cpus_per_run)
-        return Here(self.jobs or max(1, len(cores()) // cpus), cpus, environment)
+        gpus, room = accelerators(), max(1, len(cores()) // cpus)
+        return Here(self.jobs or min(room, len(gpus) or room), cpus, environment, gpus)
 
 
 def _jobs(suite: Suite, out: Path, reuse: Sequence[Path], *, dry: bool = False) -> list[Job]:
