@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ambs.errors import AmbsError
+from ambs.report import write
 from ambs.report.comparison import compare
 from ambs.report.curves import learning, shielding
 from ambs.report.finding import find
@@ -274,3 +275,60 @@ def test_the_tier_is_of_who_learned_and_from_what_and_not_of_the_world_alone(tmp
         keep(kept, 0, command)
         kept.write_text(kept.read_text().replace('"dreamer"', '"mine"'))
         assert expected in facts(compared(kept), "")["steps and tier, conveyor"]
+
+
+def agents_with_unknown_seeds(path, unknown, seeds=5, games=("conveyor",)):
+    """`lag` far better than `dreamer`, with no best score and no count of violations of some of its seeds in the first
+    game."""
+    for game in games:
+        for seed in range(seeds):
+            for agent, each, violations in (("dreamer", 1.0, 20), ("lag", 9.0, 2)):
+                gone = {"best_return": None, "violations": None} if agent == "lag" and seed in unknown else {}
+                gone = gone if game == games[0] else {}
+                settings = made.config(game, agent, seed, 100)
+                made.folder(path / f"{game}-{agent}-{seed}", settings, [(100, each + seed / 10, violations)], **gone)
+    return path
+
+
+def test_a_number_that_some_seeds_have_not_says_so_and_nothing_is_best_there(tmp_path):
+    runs = agents_with_unknown_seeds(tmp_path / "runs", unknown=(1, 3))
+    report = write(runs, tmp_path / "report.md")
+    assert {one.measure for one in report.results if one.best} == {FINAL, LATE}
+    (note,) = [note for note in report.notes if "it is not known" in note]
+    assert note.startswith("Of lag in conveyor, seeds 1, 3, it is not known: best episode score, total violations.")
+    text = (tmp_path / "report.md").read_text()
+    (row,) = [line for line in text.splitlines() if line.startswith("| conveyor | total violations")]
+    assert row.endswith("| 20 [20, 20] | 2 [2, 2] (3 of 5 seeds) |")
+    for name in ("report.html", "report.tex"):
+        write(runs, tmp_path / name)
+        assert (tmp_path / name).read_text().count("(3 of 5 seeds)") == 2
+    write(runs, tmp_path / "report.json")
+    found = json.loads((tmp_path / "report.json").read_text())["results"]
+    (one,) = [one for one in found if (one["agent"], one["measure"]) == ("lag", "violations")]
+    assert (one["seeds"], one["runs"], one["best"]) == (3, 5, False)
+    # All seeds known: as ever.
+    report = write(agents_with_unknown_seeds(tmp_path / "known", unknown=()), tmp_path / "report.md")
+    assert {one.measure for one in report.results if one.best} == {BEST, VIOLATIONS, FINAL, LATE}
+    assert not any("not known" in note for note in report.notes)
+    # Of no seed known: nothing is told, so nothing is partly told.
+    report = write(agents_with_unknown_seeds(tmp_path / "none", unknown=range(5)), tmp_path / "report.md")
+    assert not any("not known" in note for note in report.notes)
+
+
+def test_too_few_known_seeds_have_no_interval_and_say_of_how_many_they_are(tmp_path, run_ambs):
+    runs = agents_with_unknown_seeds(tmp_path / "runs", unknown=(0, 1, 3))
+    report = write(runs, tmp_path / "report.md")
+    assert "2 (2 of 5 seeds, no interval)" in (tmp_path / "report.md").read_text()
+    assert VIOLATIONS not in {one.measure for one in report.results if one.best}
+    code, out, _ = run_ambs("report", runs, "--out", tmp_path / "report.html")
+    assert code == 0
+    assert "2 of 5" in out
+
+
+def test_over_games_nothing_is_best_where_some_runs_are_not_known(tmp_path):
+    for name, unknown, best in (("known", (), 1), ("partly", (2,), 0)):
+        path = agents_with_unknown_seeds(tmp_path / name, unknown, games=("conveyor", "minatar-breakout"))
+        report = write(path, tmp_path / f"{name}.md")
+        over = [one for one in report.results if one.game is None and one.measure is VIOLATIONS]
+        assert sum(one.best for one in over) == best
+        assert ("(9 of 10 runs)" in (tmp_path / f"{name}.md").read_text()) == (not best)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ambs.report.content import Content
     from ambs.report.measures import Measure
     from ambs.report.results import Result
+    from ambs.report.tables import Cell
 
 
 @dataclass(frozen=True)
@@ -92,13 +93,20 @@ def _show(report: Content) -> None:
     )
     by_cell = {(one.game, one.agent, one.measure): one for one in report.results}
     for (game, agent), group in report.comparison.groups.items():
-        cells = [cell(by_cell.get((game, agent, measure))) for measure in measures]
-        shown = [escape(f"{each.text} {each.beside}" if each.beside.startswith("[") else each.text) for each in cells]
+        found = [by_cell.get((game, agent, measure)) for measure in measures]
+        cells = [cell(one) for one in found]
+        shown = [escape(_shown(one, each)) for one, each in zip(found, cells, strict=True)]
         bold = [f"[bold]{text}[/]" if each.best else text for text, each in zip(shown, cells, strict=True)]
         table.add_row(escape(game), escape(agent), str(len(group)), *bold)
     out.print(table)
     for note in report.notes:
         out.print(f"note   {note}", markup=False, soft_wrap=True)
+
+
+def _shown(result: Result | None, told: Cell) -> str:
+    """How many seeds there are has a column of its own; it is told beside a number only if that is of fewer."""
+    partial = result is not None and result.partial
+    return f"{told.text} {told.beside}" if partial or told.beside.startswith("[") else told.text
 
 
 def _known(result: Result, measure: Measure) -> bool:

@@ -61,6 +61,7 @@ def _result(result: Result) -> dict[str, Any]:
         "measure": result.measure.key,
         "values": result.values.tolist(),
         **_estimate(result.estimate, "iqm"),
+        "runs": result.runs,
         "best": result.best,
     }
 

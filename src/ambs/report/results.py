@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -28,8 +28,17 @@ class Result:
     """Of the runs of which it is known; empty over all games."""
     estimate: Estimate | None
     """None where it is known of no run."""
+    known: int
+    """Of how many runs that is."""
+    runs: int
+    """How many are compared there."""
     best: bool = False
     """Better than all others there, by intervals that do not overlap."""
+
+    @property
+    def partial(self) -> bool:
+        """Whether it is known of some of the runs only: those might be the better ones."""
+        return 0 < self.known < self.runs
 
 
 def by_game(comparison: Comparison) -> list[Result]:
@@ -69,7 +78,7 @@ def over_games(comparison: Comparison, random: Mapping[str, float]) -> list[Resu
             span = float(every.max()) - zero
             for agent in agents:
                 scaled[agent].append((values[agent] - zero) / span if span > 0 else np.zeros(len(values[agent])))
-        found += _with_best([Result(None, agent, measure, np.zeros(0), estimate(scaled[agent])) for agent in agents])
+        found += _with_best([_over(comparison, agent, measure, scaled[agent]) for agent in agents])
     return found
 
 
@@ -111,6 +120,23 @@ def ends(comparison: Comparison) -> list[str]:
     return found
 
 
+def partial(comparison: Comparison) -> list[str]:
+    """A sentence for all measures of an agent in a game that are known of the same seeds only; `ends` has that of
+    returns late in a run, and why."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for (game, agent), group in comparison.groups.items():
+        for measure in (each for each in MEASURES if each is not LATE):
+            cut, at = game in comparison.cut, comparison.steps[game]
+            unknown = [str(run.seed) for run in group if math.isnan(value(run, measure, at, cut=cut))]
+            if unknown and len(unknown) < len(group):
+                seeds = f"seed{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}"
+                found.setdefault((game, agent, seeds), []).append(measure.words)
+    return [
+        f"Of {agent} in {game}, {seeds}, it is not known: {', '.join(words)}. What is told there is of the other seeds."
+        for (game, agent, seeds), words in found.items()
+    ]
+
+
 def improvements(comparison: Comparison, measure: Measure) -> Chances:
     """The chance that a run of the first is better, for all pairs of agents that have enough seeds of every game."""
     agents = complete(comparison)
@@ -131,18 +157,22 @@ def _values(comparison: Comparison, game: str, agent: str, measure: Measure) -> 
 
 
 def _result(comparison: Comparison, game: str, agent: str, measure: Measure) -> Result:
-    values = _values(comparison, game, agent, measure)
-    return Result(game, agent, measure, values, estimate([values]) if len(values) else None)
+    values, runs = _values(comparison, game, agent, measure), len(comparison.groups[game, agent])
+    return Result(game, agent, measure, values, estimate([values]) if len(values) else None, len(values), runs)
+
+
+def _over(comparison: Comparison, agent: str, measure: Measure, scaled: list[np.ndarray]) -> Result:
+    runs = sum(len(comparison.groups[game, agent]) for game in comparison.games)
+    return Result(None, agent, measure, np.zeros(0), estimate(scaled), sum(map(len, scaled)), runs)
 
 
 def _with_best(results: list[Result]) -> list[Result]:
-    """The same, with the best marked if its interval overlaps with that of no other; so all have to have one."""
+    """The same, with the best marked if its interval overlaps with that of no other; so all have to have one, and of
+    all their runs."""
     known = [(result, result.estimate) for result in results if result.estimate is not None]
-    if len(known) < max(2, len(results)) or results[0].measure.better == 0:
+    if len(known) < max(2, len(results)) or results[0].measure.better == 0 or any(one.partial for one in results):
         return results
     best, its = max(known, key=lambda pair: pair[0].measure.better * pair[1].value)
     if not all(its.apart(other) for result, other in known if result is not best):
         return results
-    return [
-        Result(one.game, one.agent, one.measure, one.values, one.estimate, best=one is best) for one in results
-    ]  # fmt: skip
+    return [replace(one, best=one is best) for one in results]

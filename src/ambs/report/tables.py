@@ -86,7 +86,15 @@ def cell(result: Result | None, digits: int | None = None) -> Cell:
     if result is None or result.estimate is None:
         return NOTHING
     digits = result.measure.digits if digits is None else digits
-    return Cell(f"{result.estimate.value:,.{digits}f}", _interval(result.estimate, digits), result.best)
+    return Cell(f"{result.estimate.value:,.{digits}f}", _beside(result, result.estimate, digits), result.best)
+
+
+def _beside(result: Result, found: Estimate, digits: int) -> str:
+    """The interval; with of how many runs it is, where that is not all."""
+    if not result.partial:
+        return _interval(found, digits)
+    of = f"{result.known} of {result.runs} {'runs' if result.game is None else 'seeds'}"
+    return f"({of}, no interval)" if found.low is None else f"{_interval(found, digits)} ({of})"
 
 
 def _interval(estimate: Estimate, digits: int) -> str:
