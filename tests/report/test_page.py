@@ -104,6 +104,20 @@ def test_the_pointer_reads_numbers_out(page, chromium):
     said = chromium.value("document.querySelector('figure .readout').textContent")
     assert said.startswith("step 200: dreamer 7")
     assert "ambs (sound) 6" in said
+    chromium.move(1, 1)
+    assert chromium.value("document.querySelector('figure .readout').textContent") == ""
+    assert chromium.errors == []
+
+
+def test_what_a_finger_has_read_out_stays_when_it_is_lifted(page, chromium):
+    chromium.open(page, width=375, height=700)
+    chromium.value("document.querySelector('figure').scrollIntoView()")
+    box = chromium.value("document.querySelector('figure svg').getBoundingClientRect().toJSON()")
+    for part, step in ((350, 200), (199, 100)):
+        chromium.tap(box["x"] + box["width"] * part / 360, box["y"] + box["height"] / 2)
+        said = chromium.value("document.querySelector('figure .readout').textContent")
+        assert said.startswith(f"step {step}: dreamer")
+    assert chromium.value("document.querySelector('figure .here').style.visibility") == "visible"
     assert chromium.errors == []
 
 

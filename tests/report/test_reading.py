@@ -5,6 +5,7 @@ import json
 import pytest
 
 from ambs.errors import AmbsError
+from ambs.report import write
 from ambs.report.finding import find
 from ambs.report.reading import of_folder
 from tests.report import made
@@ -136,3 +137,18 @@ def test_where_there_is_no_run_it_is_said_why(tmp_path):
     for name, said in reasons.items():
         with pytest.raises(AmbsError, match=said):
             find([tmp_path / name])
+
+
+def test_what_is_infinite_in_a_shields_numbers_is_not_known_and_no_traceback(run, tmp_path):
+    """No run of ours writes such; JSON of others may."""
+    rows = [{"step": 5, "shield/traces": 3.0}, {"step": 10, "shield/traces": float("inf")}]
+    (run / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in [*rows, {**rows[0], "step": 15}]))
+    steps, values = of_folder(run).shield["shield/traces"]
+    assert (steps.tolist(), values.tolist()) == ([5, 15], [3, 3])
+    summary = made.summary(made.config(steps=20), [(20, 1.0, 0)])
+    curve = {"step": [10, 20], "return": [1.0, 1.0], "episodes": [1, 1], "violations": [0, 0]}
+    shield = {"step": [10, 20], "shield/traces": [float("-inf"), 4.0], "shield/estimate": [float("inf")] * 2}
+    path = tmp_path / "kept.json"
+    path.write_text(json.dumps({"summary": summary, "curve": curve, "shield": shield}))
+    for name in ("report.html", "report.json"):
+        write(path, tmp_path / name, figures=tmp_path)

@@ -9,6 +9,7 @@ import pytest
 
 from ambs.errors import AmbsError
 from ambs.report import random_returns, write
+from ambs.report.figures import file_names
 from ambs.report.svg import ticks
 from ambs.report.tables import cell as as_cell
 from tests.report import made
@@ -46,6 +47,57 @@ def test_latex_has_the_table_and_escapes_what_latex_would_read(runs, tmp_path):
     # All rows have as many cells as there are columns: game, measure, four agents.
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
     assert {line.replace(r"\&", "").count("&") for line in rows} == {5}
+
+
+def test_latex_of_many_agents_has_them_as_rows_and_intervals_below_numbers(tmp_path):
+    for game in ("conveyor", "minatar-breakout"):
+        for agent in ("dreamer", "ambs", "lag", "iqn", "rainbow", *(["mine"] if game == "conveyor" else [])):
+            for seed in range(3):
+                episodes = [(200, 1.0 + seed + 10 * (agent == "lag"), seed)]
+                made.folder(tmp_path / f"{game}-{agent}-{seed}", made.config(game, agent, seed, 200), episodes)
+    write(tmp_path, tmp_path / "report.tex")
+    first, *others = (tmp_path / "report.tex").read_text().split(r"\begin{tabular}")[1:]
+    rows = [line for line in first.splitlines() if line.endswith(r" \\")]
+    assert rows[0].startswith(r"game & agent & \shortstack[r]{\strut best episode \\ score $\uparrow$} & ")
+    # Those that are not in a game have no row there.
+    assert [row.split(" & ")[:2] for row in rows[1:]] == [
+        ["conveyor", "dreamer"], ["", "ambs"], ["", "lag"], ["", "iqn"], ["", "rainbow"], ["", "mine"],
+        ["minatar-breakout", "dreamer"], ["", "ambs"], ["", "lag"], ["", "iqn"], ["", "rainbow"],
+    ]  # fmt: skip
+    assert rows[3].split(" & ")[2] == r"\shortstack[r]{\strut \textbf{12.0} \\ {[}11.0, 13.0{]}}"
+    assert rows[3].endswith(r" & 3 & 200 \\")
+    assert {row.count(" & ") for row in rows} == {len("llrrrrrr") - 1}
+    assert first.startswith("{llrrrrrr}")
+    # Over all games, and who is likely to do better: those have the agents as rows already.
+    assert others[0].splitlines()[2].startswith("agent & ")
+    for table in others:
+        columns, *lines = table.splitlines()
+        assert {row.count(" & ") for row in lines if row.endswith(r" \\")} == {len(columns.strip("{}")) - 1}
+
+
+def test_latex_of_a_quoted_formula_needs_no_package(tmp_path):
+    for seed, formula in enumerate((None, '!"out of water"')):
+        settings = made.config(seed=seed, steps=200, formula=formula)
+        made.folder(tmp_path / str(seed), settings, [(200, 1.0, 0)])
+    write(tmp_path, tmp_path / "report.tex")
+    text = (tmp_path / "report.tex").read_text()
+    assert r"conveyor (!\texttt{\symbol{34}}out of water\texttt{\symbol{34}})" in text
+    # Which is in other encodings than LaTeX's own.
+    assert "quotedbl" not in text
+
+
+def test_figures_of_different_games_are_different_files_and_names_fit(runs, tmp_path):
+    assert file_names(["conveyor", "a/b", "a:b", "A b", "a-b-2", "é"]) == {
+        "conveyor": "conveyor", "a/b": "a-b", "a:b": "a-b-2", "A b": "A-b-3", "a-b-2": "a-b-2-2", "é": "game",
+    }  # fmt: skip
+    long = [f"conveyor ({'!acid & ' * 60}{end})" for end in ("x", "y")]
+    for seed, formula in enumerate(long):
+        settings = made.config(seed=seed, steps=200, formula=formula)
+        made.folder(tmp_path / "runs" / str(seed), settings, [(200, 1.0, 0)])
+    write(tmp_path / "runs", tmp_path / "report.md", figures=tmp_path / "figures")
+    drawn = sorted(path.name for path in (tmp_path / "figures").iterdir())
+    assert len(drawn) == 4
+    assert all(len(name) < 120 for name in drawn)
 
 
 def test_json_has_every_number(runs, tmp_path):

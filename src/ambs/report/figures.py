@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import matplotlib
@@ -21,11 +22,14 @@ from ambs.report.curves import Chart
 _COLOURS = ("#0072b2", "#c74f00", "#007a5a", "#a8447f", "#7d6200", "#2f7fb0", "#4a4a4a")
 _DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)), (0, (2, 1)), (0, (6, 2)), (0, (0.6, 1)))
 
+# Bytes of a file's name before its ending; file systems take 255 in all.
+_LONGEST = 100
+
 
 def draw(report: Content, folder: Path) -> list[Path]:
     """Two files a game; the paths of all."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    written, names = [], file_names(report.learning)
     for game, learning in report.learning.items():
         charts = [chart for chart in (*learning, *report.shielding.get(game, [])[:1]) if chart.series]
         if not charts:
@@ -37,16 +41,28 @@ def draw(report: Content, folder: Path) -> list[Path]:
             _chart(axis, chart, report.comparison.agents)
         if len(report.comparison.agents_of(game)) > 1:
             # Below, where it hides no curve.
-            lines, names = axes[0, 0].get_legend_handles_labels()
-            figure.legend(lines, names, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
+            lines, agents = axes[0, 0].get_legend_handles_labels()
+            figure.legend(lines, agents, loc="outside lower center", ncols=4, frameon=False, fontsize=8)
         figure.suptitle(game, fontsize=11)
         for ending in ("png", "pdf"):
-            path = folder / f"{re.sub(r'[^A-Za-z0-9-]+', '-', game).strip('-')}.{ending}"
+            path = folder / f"{names[game]}.{ending}"
             with replacing(path) as partial:
                 figure.savefig(partial, dpi=150, format=ending)
             written.append(path)
         plt.close(figure)
     return written
+
+
+def file_names(games: Iterable[str]) -> dict[str, str]:
+    """Of letters that any file system has, no longer than it takes, and none twice, in capitals or not: where two
+    games would have the same, the second has a number."""
+    found: dict[str, str] = {}
+    for game in games:
+        plain = re.sub(r"[^A-Za-z0-9-]+", "-", game).strip("-")[:_LONGEST].rstrip("-") or "game"
+        taken = {name.lower() for name in found.values()}
+        numbered = (plain if number == 1 else f"{plain}-{number}" for number in itertools.count(1))
+        found[game] = next(name for name in numbered if name.lower() not in taken)
+    return found
 
 
 def _chart(axis: Axes, chart: Chart, agents: Sequence[str]) -> None:

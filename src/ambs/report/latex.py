@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Callable
 from itertools import groupby
 
 from ambs.report.content import Content
 from ambs.report.origin import RULES
-from ambs.report.tables import Cell, Table
+from ambs.report.tables import NOTHING, Cell, Row, Table
 
+# More agents beside each other than these do not fit on a page.
+_MOST = 4
+# Letters of a head in a wide table before it goes on below.
+_HEAD = 12
 _ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", '"': r"\textquotedbl{}", "↑": r"$\uparrow$", "↓": r"$\downarrow$", "–": "--", "Δ": r"$\Delta$",
+    "|": r"\textbar{}", '"': r"\texttt{\symbol{34}}",
+    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "–": "--", "Δ": r"$\Delta$",
     # A cell that begins with a bracket would be an argument of the line break before it.
     "[": "{[}", "]": "{]}", "\n": " ",
 }  # fmt: skip
@@ -29,26 +36,63 @@ def latex(report: Content) -> str:
 
 
 def _table(table: Table, caption: str) -> str:
+    begin = [r"\begin{table}", r"\centering", rf"\caption{{{_plain(caption)}}}"]
+    if len(table.columns) <= _MOST:
+        lines = _lines(table, _plain, _cell)
+    else:
+        begin += [r"\footnotesize", r"\setlength{\tabcolsep}{3pt}"]
+        lines = _lines(table if table.heads == ("agent",) else turned(table), _head, _high)
+    return "\n".join([*begin, *lines, r"\end{table}"])
+
+
+def _lines(table: Table, head: Callable[[str], str], cell: Callable[[Cell], str]) -> list[str]:
     heads = len(table.heads)
     lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{_plain(caption)}}}",
         rf"\begin{{tabular}}{{{'l' * heads}{'r' * len(table.columns)}}}",
         r"\hline",
-        " & ".join(map(_plain, (*table.heads, *table.columns))) + r" \\",
+        " & ".join([*map(_plain, table.heads), *map(head, table.columns)]) + r" \\",
     ]
     for _, rows in groupby(table.rows, key=lambda row: row.heads[0] if heads > 1 else ""):
         lines.append(r"\hline")
         for number, row in enumerate(rows):
             first = row.heads if number == 0 or heads == 1 else ("", *row.heads[1:])
-            lines.append(" & ".join([*map(_plain, first), *map(_cell, row.cells)]) + r" \\")
-    return "\n".join([*lines, r"\hline", r"\end{tabular}", r"\end{table}"])
+            lines.append(" & ".join([*map(_plain, first), *map(cell, row.cells)]) + r" \\")
+    return [*lines, r"\hline", r"\end{tabular}"]
+
+
+def turned(table: Table) -> Table:
+    """With the columns, which are agents, as rows, for each game those that are there; and the measures as columns."""
+    measures = tuple(dict.fromkeys(row.heads[-1] for row in table.rows))
+    rows = []
+    for game, there in groupby(table.rows, key=lambda row: row.heads[:-1]):
+        cells = {row.heads[-1]: row.cells for row in there}
+        for at, agent in enumerate(table.columns):
+            mine = tuple(cells[measure][at] if measure in cells else NOTHING for measure in measures)
+            if any(cell != NOTHING for cell in mine):
+                rows.append(Row((*game, agent), mine))
+    return Table(table.caption, (*table.heads[:-1], "agent"), measures, tuple(rows))
 
 
 def _cell(cell: Cell) -> str:
-    text = rf"\textbf{{{_plain(cell.text)}}}" if cell.best else _plain(cell.text)
-    return f"{text} {_plain(cell.beside)}".rstrip()
+    return f"{_number(cell)} {_plain(cell.beside)}".rstrip()
+
+
+def _high(cell: Cell) -> str:
+    """The interval below the number, where that is narrower."""
+    return _stacked([_number(cell), _plain(cell.beside)]) if cell.beside else _number(cell)
+
+
+def _head(text: str) -> str:
+    return _stacked([_plain(line) for line in textwrap.wrap(text, _HEAD)] or [""])
+
+
+def _stacked(lines: list[str]) -> str:
+    # Of its own it would touch what is above.
+    return lines[0] if len(lines) == 1 else r"\shortstack[r]{\strut " + r" \\ ".join(lines) + "}"
+
+
+def _number(cell: Cell) -> str:
+    return rf"\textbf{{{_plain(cell.text)}}}" if cell.best else _plain(cell.text)
 
 
 def _plain(text: str) -> str:

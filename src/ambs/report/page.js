@@ -53,7 +53,9 @@ for (const figure of document.querySelectorAll("figure[id]")) {
   };
   svg.addEventListener("pointermove", moved);
   svg.addEventListener("pointerdown", moved);
-  svg.addEventListener("pointerleave", () => {
+  svg.addEventListener("pointerleave", (event) => {
+    // A finger leaves when it is lifted: whoever has tapped wants to read.
+    if (event.pointerType === "touch") return;
     here.style.visibility = "hidden";
     readout.textContent = "";
   });

@@ -151,7 +151,10 @@ def _returns(found: Any) -> Float[np.ndarray, " ends"]:
 
 
 def _series(rows: list[tuple[Any, Any]]) -> tuple[Float[np.ndarray, " rows"], Float[np.ndarray, " rows"]]:
-    known = [(step, value) for step, value in rows if value is not None]
+    # Infinities are in files of others only, and can be drawn as little as what is not known.
+    known = [
+        (step, value) for step, value in rows if value is not None and math.isfinite(value) and math.isfinite(step)
+    ]
     steps, values = (np.array([row[at] for row in known], float) for at in (0, 1))
     return steps, values
 
