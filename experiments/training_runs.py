@@ -154,6 +154,10 @@ def kept(folder: Path, command: str, steps: int) -> dict:
     config, summary = (
         json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in ("config", "summary")
     )
+    # As it was typed it has the folder in it, which is of this machine alone.
+    maker = summary.get("made_by") or {}
+    for each in (maker, *(maker.get("earlier") or [])):
+        (each or {}).pop("command", None)
     return {
         "command": command,
         "config": config,

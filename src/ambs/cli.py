@@ -18,8 +18,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         # Here, where Ctrl-C is a word and no traceback: this takes seconds.
         from ambs.commands.chosen import chosen
+        from ambs.commands.typed import typed
 
-        chosen(arguments or ["--help"]).run()
+        with typed(arguments):
+            chosen(arguments or ["--help"]).run()
     except AmbsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -37,6 +37,21 @@ def test_a_command_about_one_part_does_not_forget_the_others(tmp_path, run_ambs)
         (out / "bench.json").write_text("[1")
 
 
+def test_the_page_says_the_whole_command_and_those_of_the_runs(tmp_path, monkeypatch, run_ambs):
+    monkeypatch.chdir(tmp_path)
+    suite_file(tmp_path)
+    (cell,) = cells(read("mine.yaml"), Path("out"))[:1]
+    finish(cell, cell.folder)
+    (cell.folder / "scores.jsonl").write_text('{"step": 400, "return": 1.0, "length": 9, "violations": 0}\n')
+    told = ("bench", "mine.yaml", "--out", "out", "--only", "rainbow", "--seeds", "0", "--steps", "400")
+    assert run_ambs(*told)[0] == 0
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert f"<dt>made by</dt><dd>ambs {' '.join(told)}</dd>" in page
+    assert f"<li><code>{cell.command}</code></li>" in page
+    assert "--run out/conveyor-rainbow-s0" in cell.command
+    assert str(tmp_path) not in page
+
+
 def test_runs_of_another_suite_are_not_in_it(tmp_path):
     suite = read(suite_file(tmp_path))
     out = tmp_path / "out"

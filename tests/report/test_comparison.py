@@ -66,6 +66,18 @@ def test_kept_runs_without_configuration_are_told_apart_by_their_commands(tmp_pa
     }  # fmt: skip
 
 
+def test_folders_are_told_apart_by_their_configurations_alone(tmp_path):
+    """What one command writes out, another may leave to the default."""
+    for seed, command in enumerate(("ambs train conveyor", "ambs train conveyor --envs 8 --json")):
+        settings = made.config(seed=seed, steps=100)
+        made.folder(tmp_path / str(seed), settings, EPISODES, made_by={"command": command})
+    assert [run.command is not None for run in find([tmp_path])[0]] == [True, True]
+    assert list(compared(tmp_path).groups) == [("conveyor", "dreamer")]
+    # And a kept run without its configuration is as unlike them as ever.
+    keep(tmp_path / "kept.json", 2, "ambs train conveyor")
+    assert len(compared(tmp_path).groups) == 2
+
+
 def test_an_environment_with_other_options_is_another_game(tmp_path):
     keep(tmp_path / "a-s0.json", 0, "ambs train conveyor --option observation=image --option slip=0.2")
     made.folder(tmp_path / "b", made.config() | {"env_options": {"slip": 0.2, "observation": "image"}}, EPISODES)

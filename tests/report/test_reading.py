@@ -152,3 +152,30 @@ def test_what_is_infinite_in_a_shields_numbers_is_not_known_and_no_traceback(run
     path.write_text(json.dumps({"summary": summary, "curve": curve, "shield": shield}))
     for name in ("report.html", "report.json"):
         write(path, tmp_path / name, figures=tmp_path)
+
+
+def test_the_command_of_a_folder_is_its_own_or_else_that_of_its_bench(run, tmp_path):
+    assert of_folder(run).command is None
+    bench = run.parent / "bench.json"
+    for text, expected in (
+        ({"runs": [{"name": "other"}, {"name": "mine-s0", "command": "ambs train here"}]}, "ambs train here"),
+        ({"runs": [{"name": "mine-s0", "command": 3}]}, None),
+        ({"runs": [{"name": "mine-s0"}]}, None),
+        ({"runs": ["mine-s0"]}, None),
+        ([], None),
+    ):
+        bench.write_text(json.dumps(text))
+        assert of_folder(run).command == expected
+    bench.write_text("{")
+    assert of_folder(run).command is None
+    # A link from another bench, which has not made it.
+    bench.write_text(json.dumps({"runs": [{"name": "mine-s0", "command": "ambs train here"}]}))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "bench.json").write_text(json.dumps({"runs": [{"name": "a-s0", "command": "ambs train a"}]}))
+    (tmp_path / "other" / "a-s0").symlink_to(run)
+    assert of_folder(tmp_path / "other" / "a-s0").command == "ambs train here"
+    summary = json.loads((run / "summary.json").read_text())
+    (run / "summary.json").write_text(json.dumps(summary | {"made_by": {"command": "ambs train mine"}}))
+    assert of_folder(run).command == "ambs train mine"
+    write(run, tmp_path / "report.html")
+    assert "<li><code>ambs train mine</code></li>" in (tmp_path / "report.html").read_text()

@@ -104,6 +104,15 @@ def test_a_run_that_others_began_names_them_and_one_that_is_finished_keeps_its_o
     assert train(small(steps=180), tmp_path)["made_by"] == {**now, "earlier": [other]}
 
 
+def test_the_command_is_told_and_another_of_the_same_maker_is_no_other_maker(tmp_path):
+    now = made_by()
+    assert train(small(steps=60), tmp_path, command="ambs train a")["made_by"] == {**now, "command": "ambs train a"}
+    # Whoever asks for what is there already has made nothing.
+    assert train(small(steps=60), tmp_path, command="ambs train b")["made_by"]["command"] == "ambs train a"
+    more = train(small(steps=120), tmp_path, command="ambs train a --steps 120")["made_by"]
+    assert more == {**now, "command": "ambs train a --steps 120"}
+
+
 def test_a_run_of_a_version_that_did_not_tell():
     old = {"extra": {}}
     assert told(makers(old)) == {}

@@ -13,6 +13,7 @@ import tyro
 
 from ambs.commands.bench_output import display, print_plan, print_results
 from ambs.commands.output import print_json
+from ambs.commands.typed import command_line
 from ambs.cores import cores
 from ambs.errors import AmbsError, positive_integer
 
@@ -175,7 +176,7 @@ class Bench:
             return None
         page = out / "report.html"
         try:
-            write(out, page, command=f"ambs bench {self.suite}{' --smoke' * self.smoke}")
+            write(out, page, command=command_line() or f"ambs bench {self.suite}")
         except (AmbsError, OSError) as error:
             print(f"warning: there is no report of the runs: {error}", file=sys.stderr)
             return None

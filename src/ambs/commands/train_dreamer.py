@@ -19,6 +19,7 @@ from ambs.commands.train_lag import LagOptions, constrained
 from ambs.commands.train_progress import display
 from ambs.commands.train_report import report
 from ambs.commands.train_shield import guarded, with_criterion
+from ambs.commands.typed import command_line
 from ambs.errors import AmbsError
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def conduct(train: Callable[..., dict[str, Any]], config: Settings, command: Tra
         warnings.showwarning = _say  # type: ignore[assignment]
         try:
             with display() as progress:
-                summary = train(config, folder, progress)
+                summary = train(config, folder, progress, command_line())
         except Interrupted as stop:
             print(stop, file=sys.stderr)
             raise SystemExit(128 + stop.signal) from stop

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from ambs.commands.output import console, print_json, short
+from ambs.commands.typed import command_line
 
 if TYPE_CHECKING:
     from ambs.runs.curves import Curves
@@ -44,7 +45,7 @@ def report(summary: dict[str, Any], folder: Path, *, quiet: bool) -> None:
     title = f"{summary['env']}, {summary['agent']}, seed {summary['seed']}"
     draw(runs, title, picture)
     page = folder / "report.html"
-    write(folder, page, command="ambs train")
+    write(folder, page, command=command_line() or "ambs train")
     if quiet:
         print_json(summary)
         return

@@ -109,10 +109,12 @@ def _words(run: Run) -> dict[str, list[str]]:
 
 
 def _agree(mine: Run, theirs: Run) -> bool:
-    if mine.command is not None and theirs.command is not None and _chosen(mine) != _chosen(theirs):
+    # A folder has all options in its configuration; its command may have written some out that others left to defaults.
+    by_commands = all(run.is_kept and run.command is not None for run in (mine, theirs))
+    if by_commands and _chosen(mine) != _chosen(theirs):
         return False
     if mine.config is None or theirs.config is None:
-        return mine.command is not None and theirs.command is not None
+        return by_commands
     a, b = options(mine), options(theirs)
     # A group that is null in one, and in the other has options, is not the same.
     if a.keys() & _groups(b) or b.keys() & _groups(a):

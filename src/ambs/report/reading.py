@@ -7,6 +7,7 @@ equal length only, of a folder one by one.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Mapping
@@ -50,6 +51,7 @@ class Run:
     config: Mapping[str, Any] | None
     """As it was saved; None if that was not kept."""
     command: str | None
+    """That made it, as far as that was kept."""
     summary: Mapping[str, Any] | None
     """None while the run is not finished."""
     episodes: Episodes
@@ -71,6 +73,11 @@ class Run:
         """Versions, commit and machine, as its summary has them; empty, if it was not told."""
         found = None if self.summary is None else self.summary.get("made_by")
         return found if isinstance(found, Mapping) else {}
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it was read from a kept file, and not from its folder."""
+        return not self.episodes.one_by_one
 
     @property
     def name(self) -> str:
@@ -108,8 +115,8 @@ def of_folder(folder: Path) -> Run:
     except (TypeError, ValueError, OverflowError) as error:
         raise AmbsError(f"{folder / 'metrics.jsonl'} is not what a run writes ({error!r}); leave it out.") from error
     return Run(
-        str(folder), env, agent, seed, steps, steps if summary is not None else min(last, steps), config, None,
-        summary, episodes, shield,
+        str(folder), env, agent, seed, steps, steps if summary is not None else min(last, steps), config,
+        _command(folder, summary), summary, episodes, shield,
     )  # fmt: skip
 
 
@@ -141,6 +148,20 @@ def of_file(path: Path, kept: Mapping[str, Any]) -> Run:
         str(path), env, agent, seed, steps, steps, config if isinstance(config, dict) else None,
         command if isinstance(command, str) else None, summary, parts, shielded,
     )  # fmt: skip
+
+
+def _command(folder: Path, summary: Mapping[str, Any] | None) -> str | None:
+    """As the run itself has told it, or else the bench that it is part of; whatever is in those files, for it is no
+    reason to have no report."""
+    maker = None if summary is None else summary.get("made_by")
+    found = maker.get("command") if isinstance(maker, Mapping) else None
+    if found is None:
+        # Of a run that another bench links to, the one that made it.
+        place = folder.resolve()
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+            runs = json.loads((place.parent / "bench.json").read_text(encoding="utf-8"))["runs"]
+            found = next((run["command"] for run in runs if run["name"] == place.name), None)
+    return found if isinstance(found, str) else None
 
 
 def _returns(found: Any) -> Float[np.ndarray, " ends"]:

@@ -1,4 +1,5 @@
-"""What made a run: versions, the commit of the source, and the machine; without names of hosts and without paths.
+"""What made a run: versions, the commit of the source, and the machine; without names of hosts, and without paths but
+those that were typed in its command.
 
 It is told in `summary.json` and in checkpoints. It is no part of a run's configuration, so nothing is compared by it;
 and whatever cannot be found out is null: no run may fail for it.
@@ -43,10 +44,12 @@ def makers(manifest: Mapping[str, Any] | None) -> list[Maker | None]:
     return [] if manifest is None else list(manifest["extra"].get("made_by", [None]))
 
 
-def and_now(before: Sequence[Maker | None]) -> list[Maker | None]:
-    """With this process, which goes on."""
+def and_now(before: Sequence[Maker | None], command: str | None = None) -> list[Maker | None]:
+    """With this process, which goes on, told to by this command. The same with another command, as for more steps, is
+    no other maker."""
     now = made_by()
-    return [*(each for each in before if each != now), now]
+    others = [each for each in before if each is None or {**each, "command": None} != {**now, "command": None}]
+    return [*others, {**now, **({} if command is None else {"command": command})}]
 
 
 def told(by: Sequence[Maker | None]) -> dict[str, Any]:

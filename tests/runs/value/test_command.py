@@ -1,6 +1,8 @@
 """`ambs train --agent rainbow|iqn` and `ambs eval` as a user meets them."""
 
 import json
+import shlex
+from html import escape
 
 import numpy as np
 import pytest
@@ -30,6 +32,13 @@ def test_a_run_and_its_evaluation(run_ambs, tmp_path):
     assert code == 0, err
     assert "goes on from step 60" in err
     assert "conveyor, iqn, 80 steps, seed 4" in out
+    # What was typed last is what made it, whoever tells.
+    typed = shlex.join(["ambs", *map(str, arguments), "--steps", "80"])
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["made_by"]["command"] == typed
+    assert "earlier" not in summary["made_by"]
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert page.count(escape(typed)) == 2
     code, out, err = run_ambs("eval", tmp_path / "run", "--episodes", "2", "--json")
     answer = json.loads(out)
     assert code == 0, err

@@ -28,7 +28,7 @@ from ambs.runs.storage import MAY_CHANGE, RunFolder, latest
 from ambs.runs.trainee import Settings, Trainee
 
 
-def train(config: RunConfig, path: Path, progress: Progress = nobody) -> dict[str, Any]:
+def train(config: RunConfig, path: Path, progress: Progress = nobody, command: str | None = None) -> dict[str, Any]:
     """Trains in the folder `path`, from its last checkpoint if there is one, and gives the summary.
 
     Ctrl-C and SIGTERM end it with `Interrupted` after a last checkpoint; called again, it goes on from there. A run
@@ -38,16 +38,19 @@ def train(config: RunConfig, path: Path, progress: Progress = nobody) -> dict[st
         config: What to train. Of a run that is resumed only some options may differ from before: others are refused.
         path: The run's folder, as `docs/run-folder.md` describes it.
         progress: Told at every step how far the run has come.
+        command: What was typed to make it, to be told in its summary; nothing, from Python.
     """
     if config.start is not None and not any((path / "checkpoints").glob("*.json")):
         # Here, where nothing is on disk yet; a run that has begun has it all in its replay.
         env = make_env(config)
         require_enough(source_of(config, env.observation_space, env.action_space), config.envs, config.length)
         env.close()
-    return conduct(DreamerTrainee, config, path, progress)
+    return conduct(DreamerTrainee, config, path, progress, command)
 
 
-def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progress = nobody) -> dict[str, Any]:
+def conduct(
+    kind: type[Trainee], config: Settings, path: Path, progress: Progress = nobody, command: str | None = None
+) -> dict[str, Any]:
     """The same for any kind of agent."""
     with contextlib.ExitStack() as stack:
         interruption = stack.enter_context(Interruption())
@@ -69,7 +72,7 @@ def conduct(kind: type[Trainee], config: Settings, path: Path, progress: Progres
                             counters.updates, counters.mean_return(20), note))  # fmt: skip
             return _summarise(kind, config, counters, path, makers(manifest))
         # Now, and not at the end: the source may be another by then.
-        by = and_now(makers(manifest))
+        by = and_now(makers(manifest), command)
         run = Run(kind, kind.resumed(config, manifest), folder, vec, manifest, by)
         stack.enter_context(contextlib.closing(run))
         # There is a summary where the run has all its steps; one that is given more has not.
