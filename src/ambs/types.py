@@ -65,7 +65,8 @@ class Decision(NamedTuple):
             nothing was asked, or if the model lost its mind.
         low: lower end of the interval for the probability, at the `confidence` of the shield (not of its test).
         high: upper end.
-        traces: how many traces were drawn for this decision, or how many paths were searched.
+        traces: how many traces were drawn for this decision, or how many paths were searched; without those by which a
+            backup policy finds its action once the decision is made.
     """
 
     action: Action

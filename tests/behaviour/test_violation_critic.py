@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+import pytest
 
 from ambs.behaviour.safety_critics import CostLesson
 from ambs.behaviour.violation_critic import Detour, ViolationCritic
@@ -55,6 +56,25 @@ def test_the_loss_is_least_where_it_is_right():
     entropy = -np.mean([p * np.log(p) + (1 - p) * np.log(1 - p) for p in (0.2, 0.3)])
     np.testing.assert_allclose(loss(0.2, 0.3), entropy, rtol=1e-5)
     assert loss(0.2, 0.3) < min(loss(0.1, 0.3), loss(0.2, 0.4), loss(0.25, 0.3))
+
+
+@pytest.mark.parametrize("sure", [10.0, 20.0, 40.0])
+def test_who_was_sure_that_nothing_happens_learns_otherwise(sure):
+    """Of q = σ(-sure) and a violation that is certain, -ln q falls by 1 - q for each unit of the logit."""
+    lesson = CostLesson(jnp.zeros((1, 3)), jnp.ones((1, 1)), jnp.ones(1))
+    me = critic(1)
+    me = eqx.tree_at(lambda me: me.net.out.bias, me, jnp.asarray([4.6 - sure]))
+    loss, gradient = eqx.filter_value_and_grad(lambda me: me.loss(lesson))(me)
+    np.testing.assert_allclose(loss, np.log1p(np.exp(sure)), rtol=1e-4)
+    np.testing.assert_allclose(gradient.net.out.bias, -1 / (1 + np.exp(-sure)), rtol=1e-4)
+
+
+def test_who_is_surer_than_numbers_can_tell_is_still_a_number():
+    lesson = CostLesson(jnp.zeros((1, 3)), jnp.full((1, 2), 0.5), jnp.ones(1))
+    me = critic(2)
+    me = eqx.tree_at(lambda me: me.net.out.bias, me, jnp.asarray([-300.0, -300.0]))
+    for each in jax.tree.leaves(eqx.filter_value_and_grad(lambda me: me.loss(lesson))(me)):
+        assert np.isfinite(each).all()
 
 
 def test_it_learns_the_probabilities_of_a_chain():

@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from ambs.agents.shielding import ShieldConfig
+from ambs.agents.shielding import SEARCHED, ShieldConfig
 from ambs.bench.cells import cells
 from ambs.bench.conduct import Job
-from ambs.bench.estimate import costs_of, estimate
+from ambs.bench.estimate import TAKEN_OVER, costs_of, estimate
 from ambs.bench.flops import matmul_flops
 from ambs.bench.machines import machine
 from ambs.bench.plan import plan
@@ -75,6 +75,21 @@ def test_the_shield_is_counted_by_its_traces():
     bare = costs_of(plain)
     assert (bare.trace, bare.traces, bare.act) == (0, 0, near.act)
     assert bare.parameters < near.parameters
+
+
+def test_a_search_is_counted_by_its_traces_after_every_action():
+    """Those of `recover` and of its search are alike: the safe policy goes on for T steps."""
+    plain = RunConfig(env="conveyor", envs=4, steps=3000, learner=with_safety(cpu_learner("debug")))
+    likeliest, searched = (
+        dataclasses.replace(plain, shield=ShieldConfig("recover", safe_actions=how))
+        for how in ("likeliest", "searched")
+    )
+    one, other = costs_of(likeliest), costs_of(searched)
+    assert one.search == 0
+    assert other.search == pytest.approx(5 * SEARCHED * other.trace, rel=0.1)
+    assert (one.act, one.trace, one.traces) == (other.act, other.trace, other.traces)
+    more = estimate(searched).flops - estimate(likeliest).flops
+    assert more == pytest.approx((plain.steps - plain.prefill) * TAKEN_OVER * other.search)
 
 
 def test_convolutions_and_loops_are_counted():

@@ -11,7 +11,8 @@ import pytest
 
 from ambs.agents.learner import Learner, learn
 from ambs.runs.dreamer.config import cpu_learner, with_safety
-from ambs.world_model.board import AGES, UNKNOWN, Board
+from ambs.world_model.ages import AGES, UNKNOWN
+from ambs.world_model.board import Board
 from ambs.world_model.model import Sequences, WorldModel
 from ambs.world_model.parts import Part
 from ambs.world_model.sizes import size

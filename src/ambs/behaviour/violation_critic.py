@@ -77,7 +77,7 @@ class ViolationCritic(eqx.Module):
 
     def loss(self, lesson: CostLesson) -> Float[Array, ""]:
         """Cross-entropy of every q_k with its target."""
-        survival = jnp.minimum(_log_survival(self.net(lesson.features)), -1e-6)
+        survival = jnp.minimum(_log_survival(self.net(lesson.features)), _SURE)
         likely = lesson.target * jnp.log(-jnp.expm1(survival)) + (1 - lesson.target) * survival
         return -(lesson.weight * likely.mean(axis=-1)).mean()
 
@@ -85,6 +85,9 @@ class ViolationCritic(eqx.Module):
         return eqx.tree_at(lambda me: me.slow, self, follow(self.slow, self.net, self.decay))
 
 
+# What is surer than this is taken for this: log q would have no gradient where float32 has no q any more. Not sooner:
+# who has become sure too early, and meets a violation, has to learn it.
+_SURE = -1e-30
 # At first, every further step is about one in a hundred to be the one: costs are rare.
 _PRIOR = -4.6
 

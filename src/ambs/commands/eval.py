@@ -183,6 +183,10 @@ def _show(answer: dict[str, Any], wrote: list[Path]) -> None:
     out.print(f"{answer['violations']:,} violations in {answer['steps']:,} steps: {rate:.4g} in 1,000")
     if "override_rate" in answer:
         out.print(f"The shield {answer['shield']} took over in {answer['override_rate']:.1%} of them.")
+    if "estimate" in answer:
+        out.print(f"Its estimate was {answer['estimate']:.3f} on average.")
+    if "traces" in answer:
+        out.print(f"A decision took {answer['traces']:.3g} traces on average.")
     if "milliseconds_per_decision" in answer:
         steps, milliseconds = answer["simulator_steps_per_decision"], answer["milliseconds_per_decision"]
         out.print(f"A decision took {steps:.3g} steps of the environment and {milliseconds:.3g} milliseconds.")

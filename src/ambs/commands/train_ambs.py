@@ -99,6 +99,7 @@ def shielded(config: RunConfig, command: Train, options: AmbsOptions) -> RunConf
     }  # fmt: skip
     shield = ShieldConfig(**{name: value for name, value in given.items() if value is not None})
     _require_used(shield, options)
+    _require_reached(shield, config.learner.behaviour.horizon, look_ahead, options)
     learner = with_safety(
         config.learner,
         30 if look_ahead is None else look_ahead,
@@ -130,6 +131,17 @@ def _require_used(shield: ShieldConfig, options: AmbsOptions) -> None:
             f"--twins is of the criterion paper, and the criterion {shield.criterion} does not ask the twin critics; "
             "add --criterion paper, or leave it out."
         )
+
+
+def _require_reached(shield: ShieldConfig, horizon: int, look_ahead: int | None, options: AmbsOptions) -> None:
+    """A T that was asked for is looked at whole. If the formula asks for it, less would be another formula."""
+    if shield.criterion != "latent" or look_ahead is None or look_ahead <= horizon:
+        return
+    asked = f"the formula asks for {look_ahead}" if options.look_ahead is None else f"--look-ahead is {look_ahead}"
+    raise AmbsError(
+        f"the criterion latent looks {horizon} steps ahead, no further than behaviour is imagined, and {asked}; "
+        f"imagine as many steps (--horizon {look_ahead}), look less far ahead, or take --criterion rollout."
+    )
 
 
 def _penalty(options: AmbsOptions) -> PenaltyConfig | None:

@@ -147,6 +147,11 @@ class Trainee(abc.ABC):
         """Sees what the position shows, while others act at random."""
 
     @abc.abstractmethod
+    def collected(self, counters: Any) -> None:
+        """The random steps of the beginning are over, and no gradient step on them has been made: an error, if they
+        show that there is nothing to learn."""
+
+    @abc.abstractmethod
     def ready(self, ring: Ring) -> bool:
         """Whether there is a batch to learn from."""
 

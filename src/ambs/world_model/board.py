@@ -10,7 +10,7 @@ with eight things that move takes it longer to code than most runs last. A grid 
 - all cells, through a dense layer;
 - the sum over cells of what is next to what, before and after, by which a touch is recognised anywhere once seen;
 - what is around *me*, and was there before, and where I am (sight.py).
-How long a cell has been as it is tells when something that moves every so many steps will move on.
+How long a cell has been as it is tells when something that moves every so many steps will move on (ages.py).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
+from ambs.world_model.ages import AGES, UNKNOWN, ages, older, told_apart
 from ambs.world_model.cells import CERTAIN, draw, draw_lone, pick, surprise
 from ambs.world_model.grids import mix
 from ambs.world_model.layers import Dense, Linear
@@ -33,10 +34,6 @@ from ambs.world_model.rssm import GRU, where
 from ambs.world_model.sight import FAR, around_me, nearness, size_around_me
 from ambs.world_model.sizes import Size
 
-# Steps without a change that are told apart. Of what has not changed since one began to look nobody knows them:
-# sequences are cut out of episodes.
-AGES = (0, 1, 2, 3, 4, 5, 6, 8, 10)
-UNKNOWN = -1
 # More cells than these take too much memory a state.
 MOST_CELLS = 1024
 # Numbers that what is in a cell is told its neighbours by.
@@ -237,10 +234,8 @@ class Board(eqx.Module):
         age: Float[Array, "*shape rows columns"],
     ) -> Position:
         """The state with these cells of that age, after one with those `before`."""
-        older = age[..., None] >= jnp.asarray(AGES, age.dtype).reshape(*[1] * age.ndim, -1)
-        # Of an empty cell it does not matter for how long.
-        older = older & jnp.any(cells > 0.5, axis=-1, keepdims=True)
-        code = jax.nn.relu(self.code(jnp.concatenate([before, cells, older.astype(self.dtype)], axis=-1)))
+        told = told_apart(age, cells).astype(self.dtype)
+        code = jax.nn.relu(self.code(jnp.concatenate([before, cells, told], axis=-1)))
         touch, around = jnp.split(mix(code, self.local.weight), 2, axis=-1)
         whole = self.whole(cells.reshape(*cells.shape[:-3], -1))
         touched = jax.nn.relu(touch).sum(axis=(-3, -2))
@@ -251,7 +246,7 @@ class Board(eqx.Module):
         """One step without seeing."""
         h = self.recur(state, action)
         cells = self.draw(self.expect(h, action, state.cells, state.around), key=key)
-        return self.position(h, state.cells, cells, _older(state.age, state.cells, cells))
+        return self.position(h, state.cells, cells, older(state.age, state.cells, cells))
 
     def observe(
         self,
@@ -266,7 +261,7 @@ class Board(eqx.Module):
         h = self.recur(state, where(is_first, jnp.zeros_like(action), action))
         # What one sees first has not just appeared.
         before = where(is_first, seen, state.cells)
-        return self.position(h, before, seen, _older(state.age, before, seen))
+        return self.position(h, before, seen, older(state.age, before, seen))
 
     def follow(
         self,
@@ -286,7 +281,7 @@ class Board(eqx.Module):
         before = earlier(start.cells, seen, fresh.cells)
         # What one sees first has not just appeared.
         was = where(is_first, seen, before)
-        age = _ages(start.age, was, seen, is_first)
+        age = ages(start.age, was, seen, is_first)
         # Without h, which depends on all that was before; nothing else does.
         states = self.position(jnp.zeros((*is_first.shape, 0), self.dtype), was, seen, age)
         action = where(is_first, jnp.zeros_like(action), action)
@@ -310,7 +305,7 @@ class Board(eqx.Module):
         Heads learn by it and the dynamics do not: those learn from what the cells were, which says more.
         """
         cells = jax.lax.stop_gradient(self.draw(followed.expected, key=key))
-        age = _older(followed.age_before, followed.before, cells)
+        age = older(followed.age_before, followed.before, cells)
         return self.position(followed.states.h, followed.before, cells, age)
 
 
@@ -324,30 +319,3 @@ def _of(
     channel: Int[Array, ""], cells: Float[Array, "*shape rows columns channels"]
 ) -> Float[Array, "*shape rows columns"]:
     return jax.lax.dynamic_index_in_dim(cells, channel, axis=-1, keepdims=False)
-
-
-def _older(
-    age: Float[Array, "*shape rows columns"],
-    before: Float[Array, "*shape rows columns channels"],
-    cells: Float[Array, "*shape rows columns channels"],
-) -> Float[Array, "*shape rows columns"]:
-    same = jax.lax.stop_gradient(jnp.all((before > 0.5) == (cells > 0.5), axis=-1))
-    older = jnp.where(age == UNKNOWN, UNKNOWN, jnp.minimum(age + 1, AGES[-1]))
-    return jnp.where(same, older, 0).astype(age.dtype)
-
-
-def _ages(
-    age: Float[Array, "batch rows columns"],
-    before: Float[Array, "batch time rows columns channels"],
-    cells: Float[Array, "batch time rows columns channels"],
-    is_first: Bool[Array, "batch time"],
-) -> Float[Array, "batch time rows columns"]:
-    """`_older` along sequences, `age` before the first row."""
-
-    def step(age: Array, row: tuple[Array, ...]) -> tuple[Array, Array]:
-        was, now, first = row
-        age = _older(where(first, jnp.full_like(age, UNKNOWN), age), was, now)
-        return age, age
-
-    by_time = tuple(jnp.swapaxes(each, 0, 1) for each in (before, cells, is_first))
-    return jnp.swapaxes(jax.lax.scan(step, age, by_time)[1], 0, 1)

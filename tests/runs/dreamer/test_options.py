@@ -132,10 +132,14 @@ def test_a_formula_of_many_atoms_is_not_tried_out():
     ],
 )
 def test_a_formula_that_no_state_satisfies(tmp_path, formula, message, left):
-    config = small(steps=100, formula=formula, learner=with_safety(SHORT, 8), shield=ShieldConfig())
+    """Said as soon as it is known: before the gradient steps on the random steps, which may take minutes."""
+    config = small(steps=100, pretrain=3, formula=formula, learner=with_safety(SHORT, 8), shield=ShieldConfig())
+    told = []
     with pytest.raises(AmbsError, match=message):
-        train(config, tmp_path / "run")
+        train(config, tmp_path / "run", told.append)
     assert (tmp_path / "run").exists() is left
+    assert {status.doing for status in told} <= {"starting", "collecting"}
+    assert not any(status.updates for status in told)
 
 
 @pytest.mark.parametrize(
@@ -153,6 +157,10 @@ def test_a_formula_that_no_state_satisfies(tmp_path, formula, message, left):
         (["--traces", "3", "--test", "A"], "--traces is of the paper's test"),
         (["--twins", "max", "--criterion", "sound"], "--twins is of the criterion paper, and the criterion sound does"),
         (["--look-ahead", "3", "--criterion", "sound"], "looks 3 steps ahead, and 15 are imagined"),
+        (["--look-ahead", "16", "--criterion", "latent"], "latent looks 15 steps ahead, no further than behaviour is"),
+        (["--look-ahead", "16", "--shield", "latent"], "imagined, and --look-ahead is 16; "),
+        (["--look-ahead", "9", "--criterion", "latent", "--horizon", "8"], "latent looks 8 steps ahead"),
+        (["--formula", "P>=0.9 [ G<=30 !acid ]", "--criterion", "latent"], "and the formula asks for 30; "),
     ],
 )
 def test_on_the_command_line(run_ambs, tmp_path, monkeypatch, options, message):

@@ -195,6 +195,8 @@ class Run:
         self._require_sound(position.batch)
         for episode in self.scorer.add(position.batch, self.counters):
             self.log.score(self.counters.steps, **dataclasses.asdict(episode))
+        if not acted and self.counters.steps >= self.config.prefill:
+            self.trainee.collected(self.counters)
 
     def _random_action(self) -> np.ndarray:
         """Of every environment: a new one, or the one before once more."""

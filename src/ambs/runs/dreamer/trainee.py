@@ -130,7 +130,6 @@ class DreamerTrainee(Trainee):
     ) -> Float[np.ndarray, "envs actions"] | None:
         """With its shield, if that has begun; until then a shield may wait for the model to foretell violations."""
         config, calibration = self.config, self.calibration
-        _require_some_safety(config, counters)
         if calibration is not None:
             calibration.see(position.batch)
         waits = calibration is not None and not calibration.begun
@@ -171,6 +170,14 @@ class DreamerTrainee(Trainee):
     def pass_over(self, position: Position) -> None:
         """The model begins with what is seen when it first acts."""
 
+    def collected(self, counters: Counters) -> None:
+        """A formula that has not held once leaves a shield nothing to keep."""
+        if self.config.shield is not None and counters.violations == counters.steps:
+            raise AmbsError(
+                f"the formula was broken in each of the first {counters.steps:,} steps, so it seems that no state "
+                "satisfies it, and a shield cannot keep it; give another --formula, e.g. its negation."
+            )
+
     def ready(self, ring: Ring) -> bool:
         return ring.ready(self.config.length)
 
@@ -209,13 +216,3 @@ def _calibration(config: RunConfig) -> Calibration | None:
         return None
     assert config.learner.safety is not None
     return Calibration(config.shield.when, config.learner.safety.look_ahead)
-
-
-def _require_some_safety(config: RunConfig, counters: Counters) -> None:
-    """When the random steps are over: a formula that has not held once leaves a shield nothing to keep."""
-    just_over = 0 < config.prefill <= counters.steps < config.prefill + config.envs
-    if config.shield is not None and just_over and counters.violations == counters.steps:
-        raise AmbsError(
-            f"the formula was broken in each of the first {counters.steps:,} steps, so it seems that no state "
-            "satisfies it, and a shield cannot keep it; give another --formula, e.g. its negation."
-        )

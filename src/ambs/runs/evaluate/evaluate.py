@@ -45,9 +45,8 @@ class Evaluation:
             np.array([getattr(one, name) for one in episodes], float)
             for name in ("episode_return", "length", "violations")
         )
-        overrides = sum(one.overrides for one in self.played)
         name, guard = self.agent.chosen.name, self.agent.chosen.guard
-        rate = {} if name == NONE else {"shield": name, "override_rate": overrides / lengths.sum()}
+        decided = {} if name == NONE else self._decided(name, int(lengths.sum()))
         cost = {} if guard is None else self._cost(guard, int(lengths.sum()))
         return {
             "env": self.agent.config.env,
@@ -61,7 +60,7 @@ class Evaluation:
             "steps": int(lengths.sum()),
             "violations": int(violations.sum()),
             "violations_per_1000_steps": 1000 * float(violations.sum() / lengths.sum()),
-            **rate,
+            **decided,
             **cost,
             "confidence": CONFIDENCE,
             "return": _mean(returns),
@@ -79,6 +78,16 @@ class Evaluation:
                 for one in self.played
             ],
         }
+
+    def _decided(self, name: str, decisions: int) -> dict[str, Any]:
+        """What the shield decided, of which there is one decision a step: by the names that training logs."""
+        known = sum(one.known for one in self.played)
+        # Where nothing is known there is no mean, and 0 would say that all was unsafe.
+        estimate = {"estimate": sum(one.estimates for one in self.played) / known} if known else {}
+        drawn = self.agent.chosen.shield is not None
+        traces = {"traces": sum(one.traces for one in self.played) / decisions} if drawn else {}
+        overrides = sum(one.overrides for one in self.played)
+        return {"shield": name, "override_rate": overrides / decisions, **estimate, **traces}
 
     def _cost(self, guard: GuardConfig, decisions: int) -> dict[str, Any]:
         """What the environment's guard took for each of its decisions, of which there is one a step."""
