@@ -72,10 +72,20 @@ def test_how_often_a_run_was_started_again_is_told_over_all_commands(tmp_path, c
             (run,) = record.write()["runs"]
             assert run["tries"] == expected
         cell.folder.mkdir(exist_ok=True)
-    print_results([Job(cell, tmp_path / "log", "finished", tries=17)])
+    # Of all commands, and not of the last.
+    print_results([Job(cell, tmp_path / "log", "finished", tries=1)], {cell.name: 17})
     heading, *_, row = (line for line in capsys.readouterr().out.splitlines() if line.strip())
     assert heading.split()[-1] == "retries"
     assert row.split() == ["conveyor-rainbow-s0", "finished", "17"]
+
+
+def test_a_stopped_run_says_how_far_it_is(tmp_path, capsys):
+    (cell,) = cells(read(suite_file(tmp_path, seeds=[0])), tmp_path / "out")
+    cell.folder.mkdir(parents=True)
+    (cell.folder / "metrics.jsonl").write_text('{"step": 250, "violations": 3}\n')
+    print_results([Job(cell, tmp_path / "log", "stopped")], {})
+    *_, row = (line for line in capsys.readouterr().out.splitlines() if line.strip())
+    assert row.split() == ["conveyor-rainbow-s0", "stopped", "250", "3"]
 
 
 def test_that_a_run_was_killed_is_known_when_the_command_is_repeated(tmp_path):
@@ -139,7 +149,7 @@ def test_a_run_that_was_at_its_end_before_it_could_be_killed_is_seen(tmp_path, c
     assert [(run["state"], run["killed_once"]) for run in record.write()["runs"]] == [
         ("finished", False), ("finished", True)
     ]  # fmt: skip
-    print_results(jobs, smoke=True)
+    print_results(jobs, {}, smoke=True)
     heading, *_, first, second = (line.split() for line in capsys.readouterr().out.splitlines() if line.strip())
     assert heading[-2:] == ["killed", "retries"]
     assert (first[-1], second[-1]) == ("no", "once")

@@ -153,3 +153,10 @@ def test_what_train_would_refuse_is_refused_before_anything_runs(tmp_path):
     (cell, _) = cells(read(suite_file(tmp_path, agents={"rainbow": {"batch": "many"}})), tmp_path)
     with pytest.raises(AmbsError, match=r"conveyor, rainbow: .*batch"):
         _ = cell.settings
+
+
+def test_what_is_refused_leaves_no_folder(tmp_path, run_ambs):
+    for agents, options in (({"rainbow": {"size": "nano"}}, ()), ({"rainbow": {}}, ("--retries", "-1"))):
+        told = suite_file(tmp_path, agents=agents)
+        assert run_ambs("bench", told, *options, "--out", str(tmp_path / "out"))[0] == 2
+        assert not (tmp_path / "out").exists()

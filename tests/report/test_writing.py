@@ -177,6 +177,15 @@ def test_what_made_a_run_is_told_beside_it(tmp_path):
     assert list(report.comparison.groups) == [("conveyor", "dreamer")]
 
 
+def test_the_commands_of_the_runs_are_in_what_one_copies(tmp_path):
+    command = "ambs train conveyor --agent dreamer --formula 'G<=30 !\"acid\"'"
+    made_by = {"ambs": "0.1.0", "command": command}
+    made.folder(tmp_path / "0", made.config(seed=0, steps=200), [(200, 1.0, 0)], made_by=made_by)
+    for name, line in (("report.md", f"    {command}"), ("report.tex", f"% run: {command}")):
+        write(tmp_path, tmp_path / name)
+        assert line in (tmp_path / name).read_text().splitlines()
+
+
 def test_a_single_run_has_a_report_with_no_interval_and_nothing_in_bold(tmp_path):
     run = made.folder(tmp_path / "run", made.config(steps=200), made.learning(0, steps=200, best=1.0, violations=1.0))
     write(run, run / "report.html")

@@ -174,7 +174,8 @@ def _look(job: Job, retries: int, show: Show, jobs: Sequence[Job], *, kill: bool
 def _stop(jobs: Sequence[Job], show: Show) -> None:
     """Every run saves itself and ends."""
     running = [job for job in jobs if job.handle is not None]
-    show(jobs, f"stopping {len(running)} runs, which save a checkpoint first")
+    those = "a run, which saves" if len(running) == 1 else f"{len(running)} runs, which save"
+    show(jobs, f"stopping {those} a checkpoint first")
     for job in running:
         assert job.handle is not None
         job.handle.stop()

@@ -183,7 +183,8 @@ def _whole(value: Any, where: str) -> int:
 
 def _mapping(value: Any, where: str, what: str = "options with their values") -> Mapping[Any, Any]:
     if not isinstance(value, Mapping):
-        raise AmbsError(f"{where}: it is {value!r}, and has to be {what}.")
+        said = "it is empty" if value is None else f"it is {value!r}"
+        raise AmbsError(f"{where}: {said}, and has to be {what}.")
     return value
 
 

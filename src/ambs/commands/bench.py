@@ -18,6 +18,7 @@ from ambs.cores import cores
 from ambs.errors import AmbsError, positive_integer
 
 if TYPE_CHECKING:
+    from ambs.bench.cells import Cell
     from ambs.bench.conduct import Job
     from ambs.bench.places import Place
     from ambs.bench.suite import Suite
@@ -90,16 +91,23 @@ class Bench:
         import jax
 
         jax.config.update("jax_platforms", "cpu")
+        from ambs.bench.cells import cells
         from ambs.bench.conduct import alone
 
         suite = self._suite()
         default = Path("runs") / f"bench-{suite.name}{'-smoke' if self.smoke else ''}"
         out = (self.out or default).absolute() if self.on == "ray" else self.out or default
+        # What cannot be is refused before there is a folder.
+        found = cells(suite, out)
+        for cell in found:
+            _ = cell.settings
         if self.dry_run:
-            self._plan(suite, _jobs(suite, out, self.reuse, dry=True))
+            self._plan(suite, _jobs(found, out, self.reuse, dry=True))
             return
+        if self.retries < 0:
+            raise AmbsError(f"--retries is {self.retries}, and has to be at least 0.")
         with alone(out):
-            self._conduct(suite, out)
+            self._conduct(suite, found, out)
 
     def _suite(self) -> Suite:
         from ambs.bench import read
@@ -136,13 +144,11 @@ class Bench:
         else:
             print_plan(planned, suite.about, named.name, self.utilisation)
 
-    def _conduct(self, suite: Suite, out: Path) -> None:
+    def _conduct(self, suite: Suite, found: Sequence[Cell], out: Path) -> None:
         from ambs.bench.conduct import conduct
         from ambs.bench.record import Record
 
-        if self.retries < 0:
-            raise AmbsError(f"--retries is {self.retries}, and has to be at least 0.")
-        jobs = _jobs(suite, out, self.reuse)
+        jobs = _jobs(found, out, self.reuse)
         record = Record(suite, jobs, out)
         place = self._place(jobs, smoke=suite.smoke)
         with display() as show:
@@ -158,7 +164,8 @@ class Bench:
             signal = conduct(jobs, place, retries=self.retries, show=keep_and_show, kill=kill)
         told = record.write()
         if not self.json:
-            print_results(jobs, smoke=suite.smoke)
+            tries = {run["name"]: run["tries"] for run in told["runs"]}
+            print_results(jobs, tries, smoke=suite.smoke)
         page = self._report(jobs, out)
         if self.json:
             print_json({**told, "report": None if page is None else str(page)})
@@ -204,17 +211,13 @@ class Bench:
         return Here(self.jobs or min(room, len(gpus) or room), cpus, environment, gpus)
 
 
-def _jobs(suite: Suite, out: Path, reuse: Sequence[Path], *, dry: bool = False) -> list[Job]:
+def _jobs(found: Sequence[Cell], out: Path, reuse: Sequence[Path], *, dry: bool = False) -> list[Job]:
     """All runs, with what is there of them; an error, if another run is in the place of one. What can be reused is
     linked to; not if it is dry, but then it is finished all the same."""
-    from ambs.bench.cells import cells
     from ambs.bench.conduct import Job
     from ambs.bench.reuse import reusable
     from ambs.bench.reuse import reuse as link
 
-    found = cells(suite, out)
-    for cell in found:
-        _ = cell.settings
     elsewhere = reusable(found, reuse) if dry else link(found, reuse)
     jobs = [Job(cell, out / "logs" / f"{cell.name}.log") for cell in found]
     for job in jobs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -136,20 +136,26 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def print_results(jobs: Sequence[Job], *, smoke: bool = False) -> None:
+def print_results(jobs: Sequence[Job], tries: Mapping[str, int], *, smoke: bool = False) -> None:
     """A row a run, with the mean return of its last 100 episodes and the best, and how often it was started again after
-    a crash; of a smoke test also whether it was killed; and of those that failed the last that they said."""
+    a crash, by all commands (`tries`); of a smoke test also whether it was killed; and of those that failed the last
+    that they said. Of a run that has not ended, how far it is."""
+    from ambs.bench.watching import seen
+
     out = _wide()
     killed = ["killed"] if smoke else []
     table = _table("steps", "episodes", "final", "best", "violations", "overridden", *killed, "retries")
     for job in jobs:
-        summary = job.summary or {}
+        summary = job.summary
+        if summary is None:
+            now = seen(job.cell.folder)
+            summary = {"steps": now.step, "violations": now.violations} if now.step else {}
         values = [
             short(summary.get(key)) if key in summary else ""
             for key in ("steps", "episodes", "final_return", "best_return", "violations", "override_rate")
         ]
         values += ["once" if job.killed else "no"] if smoke else []
-        table.add_row(job.cell.name, job.state, *values, str(job.tries or ""))
+        table.add_row(job.cell.name, job.state, *values, str(tries.get(job.cell.name, 0) or ""))
     out.print(table)
     for job in jobs:
         if job.state == "failed":

@@ -71,6 +71,7 @@ def content(
         notes=[
             *comparison.notes,
             *results.ends(comparison),
+            *results.unended(comparison),
             *results.partial(comparison),
             *(results.uneven(comparison) if over else []),
             *(f"Left out: {note}" for note in notes),

@@ -28,6 +28,7 @@ def latex(report: Content) -> str:
     tables = [report.table, *([report.over_games] if report.over_games else []), *report.improvement]
     lines = [f"% {name}: {_one_line(text)}" for name, text in report.facts.items()]
     lines += [f"% {_one_line(note)}" for note in report.notes]
+    lines += [f"% run: {_one_line(command)}" for command in report.commands]
     parts = ["\n".join(lines)]
     for number, table in enumerate(tables):
         said = " ".join([f"{table.caption}.", *(RULES if number == 0 else ())])

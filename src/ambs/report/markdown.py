@@ -29,7 +29,11 @@ def markdown(report: Content, figures: Sequence[str] = ()) -> str:
         "## How this was made",
         "\n".join(f"- {_plain(name)}: {_plain(text)}" for name, text in report.facts.items()),
     ]
-    return "\n\n".join([*parts, _table(report.runs)]) + "\n"
+    parts.append(_table(report.runs))
+    if report.commands:
+        # In a block of code nothing is escaped; what is in a command is one line.
+        parts += ["The commands of the runs:", "\n".join(f"    {' '.join(each.split())}" for each in report.commands)]
+    return "\n\n".join(parts) + "\n"
 
 
 def _table(table: Table) -> str:

@@ -13,6 +13,8 @@ from ambs.report.comparison import Comparison
 from ambs.report.measures import FINAL, LAST, LATE, MEASURES, VIOLATIONS, Measure, episodes_by, value
 from ambs.report.statistics import LEAST_SEEDS, Estimate, estimate, improvement
 
+# Of a run's violations in a curve: what is missing can hardly be seen.
+_NEARLY_ALL = 0.98
 # The chance that a run of the first agent is better than one of the second.
 Chances = dict[tuple[str, str], Estimate]
 
@@ -103,20 +105,52 @@ def ends(comparison: Comparison) -> list[str]:
         groups = {agent: comparison.groups[game, agent] for agent in comparison.agents_of(game)}
         counts = [number for group in groups.values() for run in group if (number := episodes_by(run, at))]
         fewest = min(counts, default=4 * LAST)
+        cut = game in comparison.cut
+        late = {agent: {run.source for run in group if not math.isnan(value(run, LATE, at, cut=cut))}
+                for agent, group in groups.items()}  # fmt: skip
         if fewest < 4 * LAST:
             share = min(1.0, LAST / fewest)
+            beside = (
+                f"; {LATE.words} is of those that ended in the last tenth of its steps" if any(late.values()) else ""
+            )
             found.append(
                 f"{FINAL.words.capitalize()} is of the last {LAST} episodes, which in {game} are up to {share:.0%} of "
-                f"a run (of {fewest:,} episodes); {LATE.words} is of those that ended in the last tenth of its steps."
+                f"a run (of {fewest:,} episodes){beside}."
             )
+        if not any(late.values()):
+            found.append(f"No episode in {game} ended in the last tenth of the steps, so it has no {LATE.words}.")
+            continue
         for agent, group in groups.items():
-            unknown = [str(run.seed) for run in group if math.isnan(value(run, LATE, at, cut=game in comparison.cut))]
-            if unknown and len(unknown) < len(group):
+            unknown = [str(run.seed) for run in group if run.source not in late[agent]]
+            if unknown and not late[agent]:
+                found.append(
+                    f"No episode of {agent} in {game} ended in the last tenth of the steps, so it has no {LATE.words}."
+                )
+            elif unknown:
                 seeds = f"seed{'s' if len(unknown) > 1 else ''} {', '.join(unknown)}"
                 found.append(
                     f"No episode of {agent} in {game}, {seeds}, ended in the last tenth of the steps; {LATE.words} is "
                     "of the other seeds."
                 )
+    return found
+
+
+def unended(comparison: Comparison) -> list[str]:
+    """A sentence for each game whose curves of violations end visibly below what its table counts.
+
+    Curves are of episodes that ended, and so is the table where runs are cut; otherwise it has those of all steps.
+    """
+    found = []
+    for game in comparison.games:
+        runs = [run for agent in comparison.agents_of(game) for run in comparison.groups[game, agent]]
+        counted = [(run.episodes.violations.sum(), run.summary.get(VIOLATIONS.key)) for run in runs if run.summary]
+        shares = [ended / total for ended, total in counted if total]
+        if game in comparison.cut or min(shares, default=1.0) > _NEARLY_ALL:
+            continue
+        found.append(
+            f"The table's violations in {game} are those of all steps, its curves' those of episodes that ended, which "
+            f"are as few as {min(shares):.0%} of a run's."
+        )
     return found
 
 
