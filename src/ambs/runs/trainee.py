@@ -146,8 +146,7 @@ class Trainee(abc.ABC):
     def pass_over(self, position: Any) -> None:
         """Sees what the position shows, while others act at random."""
 
-    @abc.abstractmethod
-    def collected(self, counters: Any) -> None:
+    def collected(self, counters: Any) -> None:  # noqa: B027  (most agents have nothing to refuse)
         """The random steps of the beginning are over, and no gradient step on them has been made: an error, if they
         show that there is nothing to learn."""
 

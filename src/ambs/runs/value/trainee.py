@@ -100,9 +100,6 @@ class ValueTrainee(Trainee):
         assert isinstance(position.batch.obs, np.ndarray)
         position.memory = see(position.memory, position.batch.obs, position.batch.is_first)
 
-    def collected(self, counters: Counters) -> None:
-        """These agents keep no formula: whatever was met, there is something to learn."""
-
     def ready(self, ring: Ring) -> bool:
         return self.priorities.ready
 
