@@ -31,7 +31,9 @@ def ray(monkeypatch):
     ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'ambs[ray]'")
     monkeypatch.setenv("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    ray.init(
+        num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="ERROR", _node_ip_address="127.0.0.1"
+    )
     yield ray
     ray.shutdown()
 

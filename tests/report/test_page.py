@@ -216,7 +216,7 @@ def test_ci_does_not_go_on_without_a_browser(tmp_path, user):
     for folder in (programs, tmp_path / ".ci", python.parent):
         folder.mkdir(parents=True)
     shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci" / "run")
-    for name in ("bash", "dirname"):
+    for name in ("bash", "dirname", "timeout"):
         (programs / name).symlink_to(shutil.which(name))
 
     def write_program(path, does):
@@ -237,11 +237,17 @@ def test_ci_does_not_go_on_without_a_browser(tmp_path, user):
     (programs / "chromium").symlink_to(programs / "id")
     done = run()
     assert (done.returncode, done.stderr.count("ITS TESTS ARE SKIPPED")) == (0, 1)
-    assert (tmp_path / "made").read_text().split() == ["lint", "types", ".venv/.installed-dev", "test"]
-    write_program(python, f'echo "$@" > {tmp_path}/installed')
-    done = run()
-    assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / "installed").read_text().split()[-2:] == ["-e", ".[ray]"]
+    assert (tmp_path / "made").read_text().split() == ["lint", "types", "test"]
+    # Ray's tests may fail; only that they do not end is no failure.
+    for code, expected, said in ((0, 0, ""), (1, 1, ""), (124, 0, "ITS TESTS WERE NOT FINISHED")):
+        write_program(python, f'echo "$@" >> {tmp_path}/asked\n[ $2 = pip ] || exit {code}')
+        done = run()
+        assert done.returncode == expected
+        assert said in done.stderr
+        assert bool(said) == bool(done.stderr)
+    install, test = (tmp_path / "asked").read_text().splitlines()[:2]
+    assert install.endswith("-e .[ray]")
+    assert test == "-m pytest -q tests/bench/test_cluster.py"
 
 
 def test_tables_and_curves_do_without_a_script(page, chromium):
