@@ -87,7 +87,14 @@ def table(agents: dict[str, dict[str, Any]]) -> str:
                 word = "do not overlap" if apart(mine[name], theirs[name]) else "overlap"
                 lines.append(f"\n{ROWS[name][0]}: the intervals of ambs and dreamer {word}.")
         lines.append(f"\nfewer violations: {ratio(theirs['violations']['values'], mine['violations']['values'])}")
+        lines.append(f"\nfewer after the random steps: {ratio(_after(theirs), _after(mine))}")
     return "\n".join(lines)
+
+
+def _after(agent: dict[str, Any]) -> list[float]:
+    """Violations of each seed that were not in its random steps."""
+    pairs = zip(agent["violations"]["values"], agent["random"]["values"], strict=True)
+    return [every - random for every, random in pairs]
 
 
 def _shown(found: dict[str, Any], digits: int) -> str:

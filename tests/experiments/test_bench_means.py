@@ -41,6 +41,8 @@ def test_random_steps_are_told_apart_and_agents_too(tmp_path):
     assert "violations while training: the intervals of ambs and dreamer do not overlap." in shown
     assert "return at the end: the intervals of ambs and dreamer overlap." in shown
     assert "fewer violations: 5.0×" in shown
+    # Of 2 and of 22.
+    assert "fewer after the random steps: 11.0×" in shown
 
 
 def test_a_single_run_has_no_interval(tmp_path):

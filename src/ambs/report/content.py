@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ambs.report import configuration, curves, origin, results, tables
+from ambs.report import notes as before
 from ambs.report.comparison import Comparison
 from ambs.report.measures import FINAL, VIOLATIONS, Measure
 from ambs.report.reading import Run
@@ -70,10 +71,10 @@ def content(
         commands=origin.commands(runs),
         notes=[
             *comparison.notes,
-            *results.ends(comparison),
-            *results.unended(comparison),
-            *results.partial(comparison),
-            *(results.uneven(comparison) if over else []),
+            *before.ends(comparison),
+            *before.unended(comparison),
+            *before.partial(comparison),
+            *(before.uneven(comparison) if over else []),
             *(f"Left out: {note}" for note in notes),
         ],
     )
