@@ -6,6 +6,8 @@ frontier  among all policies that break the formula no more than so often on ave
           each violation, for all prices; between two of them, a coin chooses one before the episode
 lasting   the same in the long run, of 100 steps among many, where nobody knows of an end: a linear program over how
           often each action is played in each cell
+unaware   of one episode again, policies that do not know how many steps are left, as those of agents here: the best for a
+          price of each violation, by discounted values, and what they come to in 100 steps
 
 python -m experiments.conveyor_price
 """
@@ -27,6 +29,8 @@ STEPS, LOOK_AHEAD = 100, 30
 BARS = (0.0, 0.9, 0.94, 0.96, 0.99)
 # Of a violation, in deliveries; beyond the last nobody comes near the acid.
 PRICES = (0.0, *np.geomspace(1e-3, 100, 401))
+# Of the agents' values.
+DISCOUNT = 0.997
 AT_MOST = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.2)
 
 
@@ -64,6 +68,25 @@ class World:
         found = [self.best(np.ones_like(self.safety, bool), price) for price in PRICES]
         return [each for i, each in enumerate(found) if each not in found[:i]]
 
+    def unaware(self) -> list[dict[str, float]]:
+        """The corners, from the most violations to the fewest."""
+        found = [self._unaware(price) for price in PRICES[::8]]
+        return [each for i, each in enumerate(found) if each not in found[:i]]
+
+    def _unaware(self, price: float) -> dict[str, float]:
+        value, rows = np.zeros(self.states), np.arange(self.states)
+        while True:
+            worth = self.rewards + self.kernel @ (DISCOUNT * value - price * self.acid)
+            if np.abs(worth.max(axis=1) - value).max() < 1e-9:
+                break
+            value = worth.max(axis=1)
+        choice, returns, violations = worth.argmax(axis=1), *np.zeros((2, self.states))
+        following = self.kernel[rows, choice]
+        paid = np.broadcast_to(self.rewards, worth.shape)[rows, choice]
+        for _ in range(STEPS):
+            returns, violations = paid + following @ returns, following @ (self.acid + violations)
+        return {"violations": round(float(violations[self.start]), 3), "return": round(float(returns[self.start]), 3)}
+
     def lasting(self, violations: float) -> float:
         """The best return of 100 steps in the long run, with no more violations than that."""
         following = self.kernel.reshape(-1, self.states)
@@ -90,9 +113,10 @@ def main() -> None:
         "bars": [world.bar(bar) for bar in BARS],
         "frontier": [{"violations": most, "return": round(at_most(corners, most), 3)} for most in AT_MOST],
         "lasting": [{"violations": most, "return": world.lasting(most)} for most in AT_MOST],
+        "unaware": world.unaware(),
     }
     write_text(PATH, json.dumps(found, indent=1) + "\n")
-    for row in (*found["bars"], *found["frontier"], *found["lasting"]):
+    for row in (*found["bars"], *found["frontier"], *found["lasting"], *found["unaware"]):
         print(row)
 
 

@@ -3,7 +3,8 @@
 The agents of kept runs are played with one shield after another, everything else being the same: what was learned, the
 seeds of the episodes, and the proposals that are judged. Of every shield:
 
-    decisions   of actions that the task policy proposed where it went alone: how many pass; of those that are really
+    decisions   of actions that were proposed where no shield was (the task policy's, or with --play random every other
+                one any action, so that there is danger to be told): how many pass; of those that are really
                 too dangerous, by rollouts of the world from that very state, how many pass (false accepts), and of the
                 others, how many do not (false rejects); and how many traces that took
     play        return, violations and overrides of whole episodes behind the shield
@@ -179,7 +180,7 @@ def of_run(run: Path, twins: Path | None, options: argparse.Namespace) -> Iterat
     agent = ambs.load(run)
     other = None if twins is None else ambs.load(twins)
     require_comparable(agent, other)
-    visits = play(agent, "task", options.steps, options.envs, options.seed)
+    visits = play(agent, options.play, options.steps, options.envs, options.seed)
     picked = some_of(visits, options)
     true = known(agent, visits, picked, options)
     for name, variant in VARIANTS.items():
@@ -262,6 +263,7 @@ def main() -> None:
     parser.add_argument(
         "--no-discount", nargs="+", type=Path, help="runs whose twins learned so, one for each of `runs`"
     )
+    parser.add_argument("--play", choices=("task", "random"), default="random", help="what is proposed, to be judged")
     parser.add_argument("--states", type=int, default=300, help="drawn from each run")
     parser.add_argument("--futures", type=int, default=256, help="rollouts of the world from each state")
     parser.add_argument("--steps", type=int, default=200, help="played in each environment to draw them from")
@@ -277,7 +279,7 @@ def main() -> None:
         for name, each in of_run(run, other, options):
             found.setdefault(name, []).append(each)
     rows = [row(name, runs) for name, runs in found.items()]
-    told = {name: getattr(options, name) for name in ("states", "futures", "steps", "episodes", "envs", "seed")}
+    told = {name: getattr(options, name) for name in ("play", "states", "futures", "steps", "episodes", "envs", "seed")}
     others = [run.name for run in options.no_discount or ()]
     kept = {"runs": [run.name for run in options.runs], "no_discount": others, "settings": told, "rows": rows}
     FOLDER.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 import ambs
 from ambs.agents.learner import Learner
@@ -39,14 +38,6 @@ def test_the_second_opinion_counts_where_the_first_refused():
 HORIZON, LOOK_AHEAD, ENVS = 5, 9, 32
 
 
-@pytest.fixture
-def compiled_quickly():
-    """Shields that are asked once: compiling is all their time."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
 def in_doubt():
     """A learner whose task policy goes up and whose safe policy stays, and whose model finds some states dangerous, as
     its random weights have it."""
@@ -69,7 +60,7 @@ def in_doubt():
     )  # fmt: skip
 
 
-def test_an_action_passes_exactly_if_one_of_the_two_shields_lets_it_pass(compiled_quickly):
+def test_an_action_passes_exactly_if_one_of_the_two_shields_lets_it_pass():
     learner, key = in_doubt(), jax.random.key(2)
     start = learner.model.rssm.initial((ENVS,))
     proposed = jax.nn.one_hot(jnp.arange(ENVS) % 5, 5)

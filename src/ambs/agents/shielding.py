@@ -70,6 +70,9 @@ class ShieldConfig:
     """Steps, counted from the first one that is not random, after which the shield begins."""
     when: float | None = None
     """And how well the model has to foretell violations before it does, as a Brier skill; whatever, if not given."""
+    explore: int = 0
+    """Steps, counted from the first one that is not random, in which every other environment proposes random actions:
+    behind a shield they may be tried. Where rewards are rare, a task policy that has met none goes nowhere."""
 
     def __post_init__(self) -> None:
         for name, choices in (
@@ -100,6 +103,10 @@ class ShieldConfig:
             )
         if self.after < 0:
             raise AmbsError(f"the shield begins after {self.after} steps, and that has to be at least 0.")
+        if self.explore < 0:
+            raise AmbsError(
+                f"random actions are to be proposed for {self.explore} steps, and that has to be at least 0."
+            )
         if self.when is not None and not self.when < 1:
             raise AmbsError(
                 f"the shield begins when violations are foretold with a skill of {self.when:g}, and a skill is 1 at "
@@ -189,15 +196,19 @@ def act_shielded(
     *,
     key: PRNGKeyArray,
     likeliest: bool = False,
+    explored: tuple[Bool[Array, " envs"], Float[Array, "envs actions"]] | None = None,
 ) -> tuple[Float[Array, "envs actions"], Memory, Decision]:
     """Sees, remembers, proposes, verifies, and plays what the shield lets through or the safe policy instead.
 
-    Gives what was proposed, what to remember (the action that is played is there), and the decisions, a row each.
+    In the environments that `explored` names its actions are proposed, and not the task policy's. Gives what was
+    proposed, what to remember (the action that is played is there), and the decisions, a row each.
     """
     look, choose, verify = jax.random.split(key, 3)
     horizon = learner.task.config.horizon
     state = see(learner.model, memory, obs, is_first, key=look, likeliest=likeliest)
     proposed = propose(learner.task.actor, state, key=choose, likeliest=likeliest)
+    if explored is not None:
+        proposed = jnp.where(explored[0][:, None], explored[1], proposed)
     decision = decide(learner, config, horizon, look_ahead, state, proposed, key=verify)
     return proposed, Memory(state, decision.action), decision
 

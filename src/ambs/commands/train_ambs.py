@@ -61,6 +61,10 @@ class AmbsOptions:
     """How well violations have to be foretold before the shield begins: a Brier skill, 0 for no better than their
     frequency, 1 for perfectly; whatever it is if not given."""
 
+    explore: int | None = None
+    """Steps after the random ones in which every other environment proposes random actions, and the shield decides: as
+    long as the task policy has met no reward it goes nowhere by itself; 0 if not given."""
+
     unsafe_ends: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """The task policy hopes for nothing beyond a violation, as if the episode ended there; as in the paper, it knows
     nothing of safety if not given."""
@@ -96,6 +100,7 @@ def shielded(config: RunConfig, command: Train, options: AmbsOptions) -> RunConf
         "criterion": criterion, "test": command.test, "Delta": Delta, "epsilon": options.epsilon,
         "traces": options.traces, "twins": options.twins, "first": options.first, "after": options.shield_after,
         "backup": options.backup, "when": options.shield_when, "safe_actions": options.safe_actions,
+        "explore": options.explore,
     }  # fmt: skip
     shield = ShieldConfig(**{name: value for name, value in given.items() if value is not None})
     _require_used(shield, options)

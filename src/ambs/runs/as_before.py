@@ -10,6 +10,7 @@ from typing import Any
 
 AS_BEFORE: dict[str, Any] = {
     "env_options": {}, "devices": None, "start": None, "pretrain": 0, "hold": 1, "shield.when": None,
+    "shield.explore": 0,
     "shield.safe_actions": "sampled",
     "learner.grids": "codes", "learner.images": None,
     "learner.steps_ahead": 1, "learner.dynamics": 0.5, "learner.representation": 0.1, "guard": None,

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 
-import jax
 import numpy as np
 import pytest
 from gymnasium import spaces
@@ -23,14 +22,6 @@ POND = "tests.envs.foreign_worlds:Pond-labels-v0"
 @pytest.fixture(autouse=True)
 def no_cache(monkeypatch):
     monkeypatch.setenv("AMBS_CACHE", "")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled_quickly():
-    """These runs are of shapes that no other test has, and take a few steps each: compiling is all their time."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
 
 
 @pytest.fixture(scope="module")

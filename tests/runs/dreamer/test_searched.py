@@ -25,14 +25,6 @@ SHIELD = ShieldConfig("recover", safe_actions="searched")
 RANDOM, STEPS = 64, 128
 
 
-@pytest.fixture(scope="module", autouse=True)
-def compiled_quickly():
-    """A run of a few steps: compiling is all its time."""
-    jax.config.update("jax_disable_most_optimizations", True)
-    yield
-    jax.config.update("jax_disable_most_optimizations", False)
-
-
 @eqx.filter_jit
 def found(learner, state, key):
     """Of every environment, the shares of safe futures after each action, by the key that `act_shielded` leaves to the
@@ -46,7 +38,7 @@ def found(learner, state, key):
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory, compiled_quickly):
+def run(tmp_path_factory):
     """A run, all actions that its environments were given, and of all decisions: what was proposed, whether that was
     overridden, the shares, and the safe policy's own action."""
     path, stepped, told = tmp_path_factory.mktemp("searched") / "run", [], []
@@ -56,7 +48,7 @@ def run(tmp_path_factory, compiled_quickly):
         stepped.append(int(action))
         return step(self, action)
 
-    def watched(learner, config, look_ahead, *given, key):
+    def watched(learner, config, look_ahead, *given, key, explored=None):
         proposed, memory, decision = act_shielded(learner, config, look_ahead, *given, key=key)
         # Now: by the next gradient step this learner is no more.
         shares, own = found(learner, memory.state, key)

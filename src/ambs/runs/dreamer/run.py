@@ -24,6 +24,7 @@ from ambs.runs.dreamer.counters import Counters, Scorer
 from ambs.runs.dreamer.interruption import Interrupted, Interruption
 from ambs.runs.dreamer.margin import interval_for, margin_for
 from ambs.runs.dreamer.position import Position
+from ambs.runs.dreamer.random_play import random_actions
 from ambs.runs.dreamer.rows import as_rows
 from ambs.runs.dreamer.status import Progress, Status
 from ambs.runs.dreamer.tally import Tally, add, all_finite
@@ -187,7 +188,7 @@ class Run:
         acted, preferences = self.counters.steps >= self.config.prefill, None
         if not acted:
             self.trainee.pass_over(position)
-            position.action = self._random_action()
+            position.action = random_actions(self.codec, position, self.config.hold, self.rng)
         else:
             preferences = self.trainee.act(position, self.counters, key=self._next_key())
             self._require_sound_policy()
@@ -197,15 +198,6 @@ class Run:
             self.log.score(self.counters.steps, **dataclasses.asdict(episode))
         if not acted and self.counters.steps >= self.config.prefill:
             self.trainee.collected(self.counters)
-
-    def _random_action(self) -> np.ndarray:
-        """Of every environment: a new one, or the one before once more."""
-        position, config = self.position, self.config
-        fresh = self.codec.random(self.rng, config.envs)
-        if config.hold == 1:
-            return fresh
-        held = (self.rng.random(config.envs) >= 1 / config.hold) & ~position.batch.is_first
-        return np.where(held[:, None], position.action, fresh)
 
     def _guard(self, acted: bool, preferences: np.ndarray | None) -> None:
         """The environments' guards, if there are any, have the last word on what is played."""

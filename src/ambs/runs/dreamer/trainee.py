@@ -10,7 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ambs.agents.backup import Backup
 from ambs.agents.forecast import forecast
@@ -29,6 +29,7 @@ from ambs.runs.dreamer.offline import fill, source_of
 from ambs.runs.dreamer.overrides import Overrides
 from ambs.runs.dreamer.position import Position
 from ambs.runs.dreamer.precision import keep_precision
+from ambs.runs.dreamer.random_play import random_actions
 from ambs.runs.dreamer.rows import as_sequences, layout
 from ambs.runs.dreamer.saved import require_satisfiable
 from ambs.runs.trainee import Trainee
@@ -146,8 +147,9 @@ class DreamerTrainee(Trainee):
             assert config.learner.safety is not None
             assert self.overrides is not None
             proposed, position.memory, decision = act_shielded(
-                self.learner, config.shield, config.learner.safety.look_ahead, position.memory, seen, first, key=key
-            )
+                self.learner, config.shield, config.learner.safety.look_ahead, position.memory, seen, first, key=key,
+                explored=self._explored(position, counters, jax.random.fold_in(key, 4)),
+            )  # fmt: skip
             if self.backup is not None:
                 position.memory, decision = self.backup(position.memory, decision, position.batch.obs)
             # Where an episode is over, the next step begins another, whatever the action.
@@ -163,6 +165,21 @@ class DreamerTrainee(Trainee):
         if config.guard is None or not config.guard.ranks:
             return None
         return np.asarray(preferences(self.learner.task.actor, position.memory))
+
+    def _explored(
+        self, position: Position, counters: Counters, key: PRNGKeyArray
+    ) -> tuple[Bool[Array, " envs"], Float[Array, "envs actions"]] | None:
+        """Random proposals, and in which environments; in none once it is over, so that one program serves both."""
+        config = self.config
+        assert config.shield is not None
+        if config.shield.explore == 0:
+            return None
+        # Of the step's own key: there is nothing to remember of it in a checkpoint.
+        rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
+        begun = counters.steps < config.prefill + config.shield.after + config.shield.explore
+        every_other = np.arange(config.envs) % 2 == 1
+        actions = random_actions(self.codec, position, config.hold, rng)
+        return jnp.asarray(every_other & begun), jnp.asarray(actions)
 
     def played(self, position: Position) -> None:
         position.memory = Memory(position.memory.state, jnp.asarray(position.action))

@@ -1,0 +1,65 @@
+"""Random proposals behind the shield, for a while and in every other environment."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from ambs import AmbsError
+from ambs.agents import shielding
+from ambs.agents.shielding import ShieldConfig
+from ambs.runs.dreamer import train
+from ambs.runs.dreamer import trainee as trainee_module
+from tests.runs.dreamer.small import NO_TIME, small, weights
+from tests.runs.dreamer.test_shielded import LEARNER
+
+LOOKS = ShieldConfig("latent", explore=30)
+
+
+def exploring(steps):
+    return small(learner=LEARNER, shield=LOOKS, steps=steps, hold=3)
+
+
+@pytest.fixture(scope="module")
+def heard(tmp_path_factory):
+    """A whole run, and what was proposed in it at every step that was not random."""
+    asked = []
+
+    def listening(*arguments, explored, **rest):
+        proposed, memory, decision = shielding.act_shielded(*arguments, explored=explored, **rest)
+        asked.append((np.asarray(explored[0]), np.asarray(explored[1]), np.asarray(proposed)))
+        return proposed, memory, decision
+
+    path = tmp_path_factory.mktemp("explore") / "run"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trainee_module, "act_shielded", listening)
+        summary = train(exploring(160), path)
+    return path, summary, [np.stack(each) for each in zip(*asked, strict=True)]
+
+
+def test_every_other_environment_explores_for_so_many_steps(heard):
+    where = heard[2][0]
+    # 30 steps, two at a time, begun with the first that was not random.
+    assert where[:15].tolist() == [[False, True]] * 15
+    assert not where[15:].any()
+
+
+def test_there_what_is_proposed_is_random_and_elsewhere_it_is_the_task_policys(heard):
+    where, drawn, proposed = heard[2]
+    np.testing.assert_array_equal(proposed[where], drawn[where])
+    assert (proposed[~where] != drawn[~where]).any()
+    assert len(np.unique(drawn.argmax(axis=-1))) == drawn.shape[-1], "any action may come"
+
+
+def test_resumed_within_it_it_is_the_same_run(tmp_path, heard):
+    path, before, _ = heard
+    train(exploring(76), tmp_path)
+    summary = train(exploring(160), tmp_path)
+    assert {**summary, **NO_TIME} == {**before, **NO_TIME}
+    mine, theirs = weights(tmp_path), weights(path)
+    assert all((mine[name] == theirs[name]).all() for name in theirs)
+
+
+def test_it_cannot_be_less_than_nothing():
+    with pytest.raises(AmbsError, match="random actions are to be proposed for -1 steps"):
+        dataclasses.replace(LOOKS, explore=-1)
