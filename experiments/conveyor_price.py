@@ -6,8 +6,8 @@ frontier  among all policies that break the formula no more than so often on ave
           each violation, for all prices; between two of them, a coin chooses one before the episode
 lasting   the same in the long run, of 100 steps among many, where nobody knows of an end: a linear program over how
           often each action is played in each cell
-unaware   of one episode again, policies that do not know how many steps are left, as those of agents here: the best for a
-          price of each violation, by discounted values, and what they come to in 100 steps
+unaware   of one episode again, policies that do not know how many steps are left, as those of agents here: the best
+          for a price of each violation, by discounted values, and what they come to in 100 steps
 
 python -m experiments.conveyor_price
 """

@@ -61,8 +61,12 @@ PRETRAINED = (
 # A task policy that knows nothing of safety ended up proposing what was refused, again and again (seed 100).
 # And a safe policy that was certain early stayed wrong where it had not been yet (seeds 102 and 103).
 SHIELDED = (*PRETRAINED, "--unsafe-ends", "--safe-entropy", "0.03")
+# Behind `either` random actions pass where there is a way out: the goal is found sooner (seeds 100 and 101).
+EXPLORED = ("--criterion", "either", "--explore", "3000")
 SHORT = 16_000
-CRITERIA = ("either", "recover", "sound", "paper", "rollout", "latent")
+CRITERIA = {
+    "either": EXPLORED, **{each: ("--criterion", each) for each in ("recover", "sound", "paper", "rollout", "latent")}
+}  # fmt: skip
 VALUES = ("rainbow", "iqn")
 # Asterix is slow to learn: rewards are rare, and after 200,000 steps of the defaults both were next to random. Steps of
 # it are cheap: more of them for each gradient step, with a discount that lets less chance into a target; and quantiles
@@ -79,10 +83,11 @@ ABLATIONS: dict[str, tuple[str, ...]] = {
     "paper-max": ("--criterion", "paper", "--twins", "max"),
     "paper-resampled": ("--criterion", "paper", "--first", "resampled"),
     "sound-resampled": ("--criterion", "sound", "--first", "resampled"),
-    **{f"either-{level}": ("--criterion", "either", "--test", level) for level in ("sharp", "A", "B", "C")},
-    "either-512": ("--criterion", "either", "--test", "paper"),
+    "either-no-explore": ("--criterion", "either"),
+    **{f"either-{level}": (*EXPLORED, "--test", level) for level in ("sharp", "A", "B", "C")},
+    "either-512": (*EXPLORED, "--test", "paper"),
     **{
-        f"{criterion}-T{steps}": ("--criterion", criterion, "--look-ahead", str(steps))
+        f"{criterion}-T{steps}": (*CRITERIA[criterion], "--look-ahead", str(steps))
         for criterion in ("either", "paper")
         for steps in (15, 60)
     },
@@ -105,15 +110,15 @@ SUITES = {
     "shielded-conveyor": [
         Plan("conveyor", SHORT, PRETRAINED, "conveyor-pretrained"),
         *(
-            Plan("conveyor", SHORT, (*SHIELDED, "--criterion", criterion), f"conveyor-{criterion}", "ambs")
-            for criterion in CRITERIA
+            Plan("conveyor", SHORT, (*SHIELDED, *options), f"conveyor-{name}", "ambs")
+            for name, options in [*CRITERIA.items(), ("either-no-explore", ABLATIONS["either-no-explore"])]
         ),
     ],
     "ablations": [
         Plan("conveyor", SHORT, PRETRAINED, "conveyor-pretrained"),
         *(
             Plan("conveyor", SHORT, (*SHIELDED, *options), f"conveyor-{name}", "ambs")
-            for name, options in [*((each, ("--criterion", each)) for each in CRITERIA), *ABLATIONS.items()]
+            for name, options in [*CRITERIA.items(), *ABLATIONS.items()]
         ),
     ],
     # The paper's threshold for LAG, 9.1 of cost, is never reached here; 3 binds.

@@ -26,8 +26,8 @@ EXAMPLE = {
     "pretrain": 1500, "hold": 4, "batch": 8, "learning_rate": 4e-3, "clip": 300.0, "second_decay": 0.99,
     "dynamics_weight": 3.0, "representation_weight": 0.3, "pictures_weight": 100.0,
 }  # fmt: skip
-# And a safe policy that can still change its mind where it has not been yet.
-EXAMPLE_OF_SAFETY = {"safe_entropy": 0.03}
+# And a safe policy that can still change its mind where it has not been yet, and a beginning in which things are tried.
+EXAMPLE_OF_SAFETY = {"safe_entropy": 0.03, "explore": 3000}
 
 
 @dataclass(frozen=True)
