@@ -26,6 +26,8 @@ RESULTS = Path(__file__).parent.parent / "results"
 ROWS = {
     "violations": ("violations while training", 0),
     "random": ("of these in the random steps", 0),
+    "last_quarter": ("of these in the last quarter", 1),
+    "final_return": ("final return", 2),
     "return": ("return at the end", 2),
     "override_rate": ("actions overridden", 2),
     "cpu_minutes": ("CPU minutes a run", 1),
@@ -40,8 +42,13 @@ def of_run(run: dict[str, Any]) -> dict[str, float]:
     return {
         **measures(run),
         "random": float(random),
+        "final_return": _number(run["summary"]["final_return"]),
         "cpu_minutes": run["summary"]["cpu_seconds"] / 60,
     }
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
 
 
 def of_agent(runs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -80,15 +87,22 @@ def table(agents: dict[str, dict[str, Any]]) -> str:
     for name, (called, digits) in ROWS.items():
         cells = [_shown(agent[name], digits) if name in agent else "" for agent in agents.values()]
         lines.append(f"| {called} | {' | '.join(cells)} |")
-    if {"ambs", "dreamer"} <= agents.keys():
-        mine, theirs = agents["ambs"], agents["dreamer"]
-        for name in ("violations", "return"):
-            if name in mine and name in theirs:
-                word = "do not overlap" if apart(mine[name], theirs[name]) else "overlap"
-                lines.append(f"\n{ROWS[name][0]}: the intervals of ambs and dreamer {word}.")
-        lines.append(f"\nfewer violations: {ratio(theirs['violations']['values'], mine['violations']['values'])}")
-        lines.append(f"\nfewer after the random steps: {ratio(_after(theirs), _after(mine))}")
+    for agent in agents:
+        if agent.startswith("ambs") and "dreamer" in agents:
+            lines += _beside(agent, agents[agent], agents["dreamer"])
     return "\n".join(lines)
+
+
+def _beside(agent: str, mine: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
+    """What is to be said of an agent beside DreamerV3."""
+    lines = []
+    for name in ("violations", "final_return", "return"):
+        if name in mine and name in theirs:
+            word = "do not overlap" if apart(mine[name], theirs[name]) else "overlap"
+            lines.append(f"\n{ROWS[name][0]}: the intervals of {agent} and dreamer {word}.")
+    lines.append(f"\nfewer violations: {ratio(theirs['violations']['values'], mine['violations']['values'])}")
+    lines.append(f"\nfewer after the random steps: {ratio(_after(theirs), _after(mine))}")
+    return lines
 
 
 def _after(agent: dict[str, Any]) -> list[float]:

@@ -108,7 +108,7 @@ def shielded_by(agent: SavedAgent, variant: Variant, twins: SavedAgent | None) -
     config, learner = agent.config, agent.saved.learner
     assert config.shield is not None
     assert config.learner.safety is not None
-    shield = dataclasses.replace(config.shield, **{"test": "auto", **variant.changes})
+    shield = dataclasses.replace(config.shield, **{"test": "auto", "explore": 0, **variant.changes})
     safety = dataclasses.replace(config.learner.safety, look_ahead=variant.look_ahead)
     if variant.undiscounted:
         assert twins is not None

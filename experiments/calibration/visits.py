@@ -132,7 +132,8 @@ def _look(
     learner: Learner, shield: ShieldConfig | None, look_ahead: int, memory: Memory, obs: Mapping[str, Array],
     first: Bool[Array, " envs"], *, key: PRNGKeyArray, likeliest: bool,
 ) -> tuple[WorldState, Array, Array, Array]:  # fmt: skip
-    """The state, what either policy would do in it, and whether the shield refuses the task policy's."""
+    """The state, what either policy would do in it, and whether the shield refuses the task policy's; of a shield, the
+    second action is what it plays."""
     assert learner.safety is not None
     look, choose, otherwise, verify = jax.random.split(key, 4)
     state = see(learner.model, memory, obs, first, key=look)
@@ -140,5 +141,6 @@ def _look(
     safe = propose(learner.safety.policy.actor, state, key=otherwise, likeliest=likeliest)
     if shield is None:
         return state, proposed, safe, jnp.zeros(first.shape, bool)
-    horizon = learner.task.config.horizon
-    return state, proposed, safe, decide(learner, shield, horizon, look_ahead, state, proposed, key=verify).overridden
+    decision = decide(learner, shield, learner.task.config.horizon, look_ahead, state, proposed, key=verify)
+    # What is played there may be another action than the safe policy's: one that was searched for.
+    return state, proposed, decision.action, decision.overridden

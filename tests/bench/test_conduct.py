@@ -207,6 +207,46 @@ def test_a_run_that_has_its_steps_is_finished_however_its_process_ended(tmp_path
     assert said[-1] == f"conveyor-rainbow-s0: finished, and then ended with code 1; {job.log} says why"
 
 
+class Goes:
+    """A place whose runs go on until they are asked to end, and then save themselves for two looks; or are killed."""
+
+    slots = 1
+
+    def __init__(self, *, stubborn=False):
+        self.asked, self._left, self._stubborn = [], 2, stubborn
+
+    def start(self, cell, log):
+        return self
+
+    def poll(self):
+        if "stop" in self.asked:
+            if self._stubborn:
+                raise KeyboardInterrupt
+            self._left -= 1
+        return 143 if self._left == 0 else None
+
+    def stop(self):
+        self.asked.append("stop")
+
+    def kill(self):
+        self.asked.append("kill")
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_an_error_of_the_bench_lets_its_runs_save_themselves(tmp_path, stubborn):
+    """As of a terminal that is gone; but Ctrl-C while they do does not wait."""
+    (job, _) = jobs_in(tmp_path)
+    place = Goes(stubborn=stubborn)
+
+    def gone(jobs, sentence):
+        raise BrokenPipeError
+
+    with pytest.raises(KeyboardInterrupt if stubborn else BrokenPipeError):
+        conduct([job], place, retries=2, show=gone)
+    assert place.asked == (["stop", "kill"] if stubborn else ["stop"])
+    assert stubborn or job.state == "stopped"
+
+
 def test_a_summary_that_cannot_be_read_fails_that_run_alone(tmp_path):
     one, other = jobs_in(tmp_path)
 

@@ -71,8 +71,8 @@ class ShieldConfig:
     when: float | None = None
     """And how well the model has to foretell violations before it does, as a Brier skill; whatever, if not given."""
     explore: int = 0
-    """Steps, counted from the first one that is not random, in which every other environment proposes random actions:
-    behind a shield they may be tried. Where rewards are rare, a task policy that has met none goes nowhere."""
+    """Steps, counted from where the shield begins, in which every other environment proposes random actions: behind a
+    shield they may be tried. Where rewards are rare, a task policy that has met none goes nowhere."""
 
     def __post_init__(self) -> None:
         for name, choices in (
@@ -107,6 +107,16 @@ class ShieldConfig:
             raise AmbsError(
                 f"random actions are to be proposed for {self.explore} steps, and that has to be at least 0."
             )
+        if self.explore and self.first == "resampled":
+            raise AmbsError(
+                "random actions are to be proposed, and with the first action resampled nobody would look at them "
+                "before they are played; leave one of the two out."
+            )
+        if self.explore and self.when is not None:
+            raise AmbsError(
+                "random actions are to be proposed for so many steps from where the shield begins, and it begins when "
+                "its model foretells violations, nobody knows when; leave one of the two out."
+            )
         if self.when is not None and not self.when < 1:
             raise AmbsError(
                 f"the shield begins when violations are foretold with a skill of {self.when:g}, and a skill is 1 at "
@@ -124,7 +134,9 @@ class ShieldConfig:
     def decides(self) -> StatTest:
         if self.test == "paper" or (self.test == "auto" and self.criterion == "paper"):
             # In batches, the rest not drawn once it cannot change the decision: the same decisions from fewer traces.
-            return Fixed.paper(self.Delta, self.epsilon, self.traces, batch=32)
+            # A number that batches do not divide would be drawn in as small ones as do.
+            batch = 32 if self.traces % 32 == 0 else None
+            return Fixed.paper(self.Delta, self.epsilon, self.traces, batch=batch)
         if self.test == "sharp":
             return Ladder.sharp(self.Delta, DELTA)
         return Ladder.design(self.Delta, DELTA) if self.test == "auto" else Ladder.level(self.test)

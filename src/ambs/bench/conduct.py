@@ -66,7 +66,7 @@ def conduct(jobs: Sequence[Job], place: Place, *, retries: int, show: Show, kill
         show: Told how it goes.
         kill: Whether to kill every run once, as soon as it has learned and saved something.
     """
-    with Interruption() as interruption:
+    with Interruption() as interruption, _at_once(jobs):
         try:
             while any(job.state in ("waiting", "running") for job in jobs):
                 if interruption.signal is not None:
@@ -78,13 +78,23 @@ def conduct(jobs: Sequence[Job], place: Place, *, retries: int, show: Show, kill
                 _start_some(jobs, place, show)
                 show(jobs, "")
                 time.sleep(_PAUSE)
-        except BaseException:
-            # A second Ctrl-C does not wait for checkpoints.
-            for job in jobs:
-                if job.handle is not None:
-                    job.handle.kill()
+        except Exception:
+            # Ours, as of a terminal that is gone, or of a log for which there is no room: the runs save themselves.
+            _stop(jobs, lambda *_: None)
             raise
     return None
+
+
+@contextlib.contextmanager
+def _at_once(jobs: Sequence[Job]) -> Iterator[None]:
+    """Within, a second Ctrl-C does not wait for checkpoints."""
+    try:
+        yield
+    except BaseException:
+        for job in jobs:
+            if job.handle is not None:
+                job.handle.kill()
+        raise
 
 
 @contextlib.contextmanager

@@ -26,8 +26,10 @@ EXAMPLE = {
     "pretrain": 1500, "hold": 4, "batch": 8, "learning_rate": 4e-3, "clip": 300.0, "second_decay": 0.99,
     "dynamics_weight": 3.0, "representation_weight": 0.3, "pictures_weight": 100.0,
 }  # fmt: skip
-# And a safe policy that can still change its mind where it has not been yet, and a beginning in which things are tried.
-EXAMPLE_OF_SAFETY = {"safe_entropy": 0.03, "explore": 3000}
+# And a safe policy that can still change its mind where it has not been yet.
+EXAMPLE_OF_SAFETY = {"safe_entropy": 0.03}
+# And a beginning in which things are tried behind the shield.
+EXPLORED = {"explore": 3000}
 
 
 @dataclass(frozen=True)
@@ -146,10 +148,12 @@ def with_a_world(command: Train) -> Train:
     given = command.dreamer
     if not any(option.startswith("observation=") for option in given.option):
         given = replace(given, option=("observation=image", *given.option))
+    safety = replace(_filled(command.ambs, EXAMPLE_OF_SAFETY), unsafe_ends=True)
+    if safety.first != "resampled" and safety.shield_when is None and given.envs != 1:
+        safety = _filled(safety, EXPLORED)
     return replace(
         command, env="conveyor", steps=STEPS if command.steps is None else command.steps,
-        dreamer=_filled(given, EXAMPLE),
-        ambs=replace(_filled(command.ambs, EXAMPLE_OF_SAFETY), unsafe_ends=True),
+        dreamer=_filled(given, EXAMPLE), ambs=safety,
     )  # fmt: skip
 
 

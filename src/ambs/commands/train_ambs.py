@@ -62,8 +62,8 @@ class AmbsOptions:
     frequency, 1 for perfectly; whatever it is if not given."""
 
     explore: int | None = None
-    """Steps after the random ones in which every other environment proposes random actions, and the shield decides: as
-    long as the task policy has met no reward it goes nowhere by itself; 0 if not given."""
+    """Steps from where the shield begins in which every other environment proposes random actions, and the shield
+    decides: as long as the task policy has met no reward it goes nowhere by itself; 0 if not given."""
 
     unsafe_ends: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """The task policy hopes for nothing beyond a violation, as if the episode ended there; as in the paper, it knows

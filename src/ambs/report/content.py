@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ambs.report import configuration, curves, origin, results, tables
 from ambs.report import notes as before
 from ambs.report.comparison import Comparison
-from ambs.report.measures import FINAL, VIOLATIONS, Measure
+from ambs.report.measures import FINAL, LATE, VIOLATIONS, Measure
 from ambs.report.reading import Run
 from ambs.report.results import Chances
 
@@ -50,7 +50,7 @@ def content(
     """Of all runs that were found; `notes` are about those that were not readable."""
     found = results.by_game(comparison)
     over = results.over_games(comparison, random)
-    chances = {measure: results.improvements(comparison, measure) for measure in (FINAL, VIOLATIONS)}
+    chances = {measure: results.improvements(comparison, measure) for measure in (FINAL, LATE, VIOLATIONS)}
     known = {measure: each for measure, each in chances.items() if each}
     shielded = {game: curves.shielding(comparison, game) for game in comparison.games}
     return Content(

@@ -77,7 +77,7 @@ def improvement_table(measure: Measure, chances: Chances) -> Table:
         )
         for a in agents
     ]
-    better = "fewer violations" if measure is VIOLATIONS else "a higher final return"
+    better = "fewer violations" if measure is VIOLATIONS else f"a higher {measure.words}"
     return Table(f"Chance that the row's agent has {better} than the column's", ("agent",), agents, tuple(rows))
 
 

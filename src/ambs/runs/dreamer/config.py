@@ -147,6 +147,11 @@ class RunConfig:
         _require_learnable(self.learner)
         if self.shield is not None:
             _require_shieldable(self.learner, self.shield)
+            if self.shield.explore and self.envs == 1:
+                raise AmbsError(
+                    "every other environment is to propose random actions, and there is only one; take more --envs, or "
+                    "leave out --explore."
+                )
             if self.guard is not None:
                 raise AmbsError(
                     f"the agent ambs has a shield of its own, and the shield {self.guard.name} is given besides; take "

@@ -58,11 +58,12 @@ class Overrides:
         self, step: int, obs: Mapping[str, Any], learner: Learner, state: WorldState, proposed: Array,
         decision: Decision, played: Bool[np.ndarray, " envs"], *, key: PRNGKeyArray,
     ) -> None:  # fmt: skip
-        """One step of all environments; kept is the first of those `played` that was overridden, if it is time."""
+        """One step of all environments; kept is one of those `played` that was overridden, each in its turn, if it is
+        time."""
         overridden = np.flatnonzero(np.asarray(decision.overridden) & played)
         if not overridden.size or step - self._last < EVERY:
             return
-        env = int(overridden[0])
+        env = int(overridden[step // EVERY % overridden.size])
         mine = jax.tree.map(lambda each: each[env], (state, proposed))
         assert self._shield is not None
         futures = _futures(learner, self._shield, self._look_ahead, *mine, key=key)

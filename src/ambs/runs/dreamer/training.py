@@ -18,7 +18,7 @@ from ambs.runs.as_before import AS_BEFORE
 from ambs.runs.dreamer.config import RunConfig
 from ambs.runs.dreamer.counters import Counters
 from ambs.runs.dreamer.interruption import Interruption
-from ambs.runs.dreamer.offline import require_enough, source_of
+from ambs.runs.dreamer.offline import require_enough, require_satisfied, source_of
 from ambs.runs.dreamer.run import Run
 from ambs.runs.dreamer.saved import guarded_maker_of, make_env, maker_of
 from ambs.runs.dreamer.status import Progress, Status, nobody
@@ -43,7 +43,10 @@ def train(config: RunConfig, path: Path, progress: Progress = nobody, command: s
     if config.start is not None and not any((path / "checkpoints").glob("*.json")):
         # Here, where nothing is on disk yet; a run that has begun has it all in its replay.
         env = make_env(config)
-        require_enough(source_of(config, env.observation_space, env.action_space), config.envs, config.length)
+        source = source_of(config, env.observation_space, env.action_space)
+        require_enough(source, config.envs, config.length)
+        if config.shield is not None:
+            require_satisfied(source)
         env.close()
     return conduct(DreamerTrainee, config, path, progress, command)
 

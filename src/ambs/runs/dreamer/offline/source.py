@@ -11,6 +11,9 @@ from jaxtyping import Int
 from ambs.errors import AmbsError
 from ambs.replay import Ring
 
+# Rows that are looked at together.
+_CHUNK = 256
+
 
 @runtime_checkable
 class Source(Protocol):
@@ -59,6 +62,17 @@ def require_enough(source: Source, envs: int, length: int) -> None:
             f"there are {len(source):,} steps to start from, and a batch needs sequences of {length} from {envs} "
             "environments; give more episodes, fewer --envs or a smaller --length."
         )
+
+
+def require_satisfied(source: Source) -> None:
+    """That the formula held somewhere: if not, a shield has nothing to keep."""
+    for begin in range(0, len(source), _CHUNK):
+        if (source.rows(np.arange(begin, min(begin + _CHUNK, len(source))))["cost"] == 0).any():
+            return
+    raise AmbsError(
+        f"the formula was broken in each of the {len(source):,} steps to start from, so it seems that no state "
+        "satisfies it, and a shield cannot keep it; give another --formula, e.g. its negation."
+    )
 
 
 def fill(ring: Ring, source: Source) -> None:
