@@ -11,7 +11,7 @@ JOBS   ?= 2
 help:
 	@echo "make train   set up and train a shielded agent in the conveyor world (a quarter of an hour)"
 	@echo "make test    set up and run the tests"
-	@echo "make ci      lint, types and tests: exactly what CI runs"
+	@echo "make ci      lint, types and tests; CI runs the same, with a browser and, after it, Ray"
 	@echo "make docs    run the examples of the documentation and build it as a site, in site/"
 	@echo "make bench   the benchmarks (speed is measured here, never in the tests)"
 

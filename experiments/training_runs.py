@@ -61,7 +61,7 @@ PRETRAINED = (
 # A task policy that knows nothing of safety ended up proposing what was refused, again and again (seed 100).
 # And a safe policy that was certain early stayed wrong where it had not been yet (seeds 102 and 103).
 SHIELDED = (*PRETRAINED, "--unsafe-ends", "--safe-entropy", "0.03")
-# Behind `either` random actions pass where there is a way out. Chosen on seeds 100 and 101, where the goal was found soon.
+# Behind `either` random actions pass where there is a way out; chosen on seeds 100 and 101.
 EXPLORED = ("--criterion", "either", "--explore", "3000")
 SHORT = 16_000
 CRITERIA = {

@@ -11,7 +11,7 @@ def run(agent: str, seed: int, violations: list[int]) -> dict:
         "game": "pond",
         "name": agent,
         "config": {"prefill": 8},
-        "summary": {"seed": seed, "violations": sum(violations) + 1, "cpu_seconds": 120.0},
+        "summary": {"seed": seed, "violations": sum(violations) + 1, "final_return": 2.0, "cpu_seconds": 120.0},
         "curve": {
             "step": [4, 8, 12, 16],
             "return": [0.0, 1.0, None, 3.0],

@@ -126,8 +126,8 @@ def test_json_has_what_every_table_of_the_page_says(runs, tmp_path):
     def text(cell):
         return f"{cell.text} {cell.beside}".strip()
 
-    assert len(report.improvement) == 2
-    for measure, table in zip(("final_return", "violations"), report.improvement, strict=True):
+    assert len(report.improvement) == 3
+    for measure, table in zip(("final_return", "late_return", "violations"), report.improvement, strict=True):
         chances = {
             (one["agent"], one["than"]): one for one in found["improvement"] if one["measure"] == measure
         }  # fmt: skip

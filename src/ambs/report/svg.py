@@ -13,7 +13,7 @@ from ambs.report.curves import Chart, Series
 WIDTH, HEIGHT = 360, 230
 LEFT, RIGHT, TOP, BOTTOM = 48, 350, 10, 192
 # The page's style sheet has so many colours and dashes; more agents than these share them.
-STYLES = 7
+STYLES = 8
 
 
 def svg(chart: Chart, agents: Sequence[str], identity: str) -> str:

@@ -1,13 +1,19 @@
 """Random proposals behind the shield, for a while and in every other environment."""
 
 import dataclasses
+from types import SimpleNamespace
 
+import gymnasium
+import jax
 import numpy as np
 import pytest
+import tyro
 
 from ambs import AmbsError
 from ambs.agents import shielding
+from ambs.agents.player import ActionCodec
 from ambs.agents.shielding import ShieldConfig
+from ambs.commands.train import Train, with_a_world
 from ambs.runs.dreamer import train
 from ambs.runs.dreamer import trainee as trainee_module
 from tests.runs.dreamer.small import NO_TIME, small, weights
@@ -60,6 +66,43 @@ def test_resumed_within_it_it_is_the_same_run(tmp_path, heard):
     assert all((mine[name] == theirs[name]).all() for name in theirs)
 
 
-def test_it_cannot_be_less_than_nothing():
-    with pytest.raises(AmbsError, match="random actions are to be proposed for -1 steps"):
-        dataclasses.replace(LOOKS, explore=-1)
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"explore": -1}, "random actions are to be proposed for -1 steps"),
+        ({"first": "resampled"}, "nobody would look at them before they are played"),
+        ({"when": 0.3}, "nobody knows when; leave one of the two out"),
+    ],
+)
+def test_what_does_not_go_with_it(changes, sentence):
+    with pytest.raises(AmbsError, match=sentence):
+        dataclasses.replace(LOOKS, **changes)
+
+
+def test_one_environment_has_no_other():
+    with pytest.raises(AmbsError, match="and there is only one; take more --envs"):
+        small(learner=LEARNER, shield=LOOKS, envs=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "steps"),
+    [([], 3000), (["--explore", "0"], 0), (["--first", "resampled", "--criterion", "paper"], 0),
+     (["--shield-when", "0.3"], 0), (["--envs", "1"], 0)],
+)  # fmt: skip
+def test_the_example_explores_where_it_can(options, steps):
+    command = with_a_world(tyro.cli(Train, args=options))
+    assert command.settings().shield.explore == steps
+
+
+def test_it_begins_with_the_shield():
+    """Not with the first step that is not random."""
+    trainee = object.__new__(trainee_module.DreamerTrainee)
+    trainee.config = small(learner=LEARNER, shield=dataclasses.replace(LOOKS, after=100))
+    trainee.codec = ActionCodec(gymnasium.spaces.Discrete(5))
+    position = SimpleNamespace(action=np.zeros((2, 5)), batch=SimpleNamespace(is_first=np.zeros(2, bool)))
+
+    def explores(steps):
+        return trainee._explored(position, SimpleNamespace(steps=steps), jax.random.key(0))[0].tolist()
+
+    assert explores(64 + 100 + 29) == [False, True]
+    assert explores(64 + 100 + 30) == [False, False]

@@ -12,7 +12,7 @@ from ambs import AmbsError
 from ambs.agents.player import ActionCodec
 from ambs.replay import Ring
 from ambs.runs.dreamer.config import StartConfig
-from ambs.runs.dreamer.offline import fill, require_enough, source_of
+from ambs.runs.dreamer.offline import fill, require_enough, require_satisfied, source_of
 from ambs.runs.dreamer.offline.episodes import as_columns
 from ambs.runs.dreamer.offline.source import Arrays
 from ambs.runs.dreamer.offline.start import nested
@@ -178,3 +178,11 @@ def test_less_than_nothing():
         StartConfig("here", -1)
     with pytest.raises(AmbsError, match="prefill is -1"):
         small(prefill=-1)
+
+
+def test_a_formula_that_never_held_in_what_a_shielded_run_starts_from():
+    """With no random steps before it acts, nothing else would tell."""
+    broken = Arrays({"cost": np.ones(600)})
+    with pytest.raises(AmbsError, match="broken in each of the 600 steps to start from"):
+        require_satisfied(broken)
+    require_satisfied(Arrays({"cost": np.arange(600.0)[::-1]}))
