@@ -87,6 +87,18 @@ def test_an_environment_with_other_options_is_another_game(tmp_path):
     assert games == {"conveyor (observation image, slip 0.2)", "conveyor (!acid)", "conveyor (as it comes)"}
 
 
+def test_the_size_and_colour_of_its_pictures_are_the_agents_and_no_other_game(tmp_path):
+    """As of Rainbow beside a world model: the paper's table has them in one row."""
+    grey = {"env_options": {"size": 84, "grey": True}}
+    made.folder(tmp_path / "a", made.config("seaquest", steps=100), EPISODES)
+    made.folder(tmp_path / "b", made.config("seaquest", "rainbow", steps=100) | grey, EPISODES)
+    assert list(named(find([tmp_path])[0])) == [("seaquest", "dreamer"), ("seaquest", "rainbow")]
+    # Of one agent they part the runs, since it learns from another picture.
+    made.folder(tmp_path / "c", made.config("seaquest", seed=1, steps=100) | grey, EPISODES)
+    agents = [agent for _, agent in named(find([tmp_path])[0])]
+    assert agents == ["dreamer (grey not given, size not given)", "dreamer (grey true, size 84)", "rainbow"]
+
+
 def test_runs_of_different_lengths_are_compared_at_the_steps_they_share(tmp_path):
     made.folder(tmp_path / "short", made.config(seed=0, steps=80), EPISODES[:2])
     made.folder(tmp_path / "long", made.config(seed=1, steps=100), EPISODES, violations=99)
@@ -330,3 +342,16 @@ def test_over_games_nothing_is_best_where_some_runs_are_not_known(tmp_path):
         over = [one for one in report.results if one.game is None and one.measure is VIOLATIONS]
         assert sum(one.best for one in over) == best
         assert ("(9 of 10 runs)" in (tmp_path / f"{name}.md").read_text()) == (not best)
+
+
+def test_no_line_of_violations_where_no_episode_has_ended(tmp_path):
+    """A run may have had many by then; a line at 0 would say that there were none."""
+    quiet = [{"step": 100, "loss/reward": 0.1}]
+    settings = made.config(agent="rainbow", steps=100)
+    folder = made.folder(tmp_path / "a", settings, [(100, 1.0, 3)], metrics=quiet)
+    (folder / "scores.jsonl").write_text("")
+    told = json.loads((folder / "summary.json").read_text())
+    (folder / "summary.json").write_text(json.dumps(told | {"episodes": 0, "best_return": None, "final_return": None}))
+    made.folder(tmp_path / "b", made.config(steps=100), EPISODES)
+    (_, violations) = learning(compared(tmp_path), "conveyor")
+    assert [series.agent for series in violations.series] == ["dreamer"]

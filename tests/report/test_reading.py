@@ -179,3 +179,11 @@ def test_the_command_of_a_folder_is_its_own_or_else_that_of_its_bench(run, tmp_p
     assert of_folder(run).command == "ambs train mine"
     write(run, tmp_path / "report.html")
     assert "<li><code>ambs train mine</code></li>" in (tmp_path / "report.html").read_text()
+
+
+def test_episodes_that_are_gone_are_not_none_at_all(tmp_path):
+    """The last row may be half written; if it is the only one, a summary that counts episodes tells otherwise."""
+    made.folder(tmp_path / "a", made.config(steps=100), [(100, 1.0, 0)], metrics=[{"step": 100}])
+    (tmp_path / "a" / "scores.jsonl").write_text("garbage")
+    with pytest.raises(AmbsError, match=r"scores.jsonl has no episode, and summary.json tells of 1: it is damaged"):
+        of_folder(tmp_path / "a")

@@ -105,17 +105,17 @@ class ShieldConfig:
             raise AmbsError(f"the shield begins after {self.after} steps, and that has to be at least 0.")
         if self.explore < 0:
             raise AmbsError(
-                f"random actions are to be proposed for {self.explore} steps, and that has to be at least 0."
+                f"random actions are to be proposed for {self.explore} steps (explore), and that has to be at least 0."
             )
         if self.explore and self.first == "resampled":
             raise AmbsError(
-                "random actions are to be proposed, and with the first action resampled nobody would look at them "
-                "before they are played; leave one of the two out."
+                "random actions are to be proposed (explore), and with the first action resampled nobody would look at "
+                "them before they are played; leave out --explore, or --first."
             )
         if self.explore and self.when is not None:
             raise AmbsError(
-                "random actions are to be proposed for so many steps from where the shield begins, and it begins when "
-                "its model foretells violations, nobody knows when; leave one of the two out."
+                "random actions are to be proposed for so many steps from where the shield begins (explore), and it "
+                "begins when its model foretells violations, nobody knows when; leave out --explore, or --shield-when."
             )
         if self.when is not None and not self.when < 1:
             raise AmbsError(

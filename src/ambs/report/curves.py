@@ -99,6 +99,9 @@ def _returns(run: Run, grid: Grid) -> Float[np.ndarray, " parts"]:
 
 
 def _violations(run: Run, grid: Grid) -> Float[np.ndarray, " parts"]:
+    """Of the episodes that have ended. Where none has, nothing is known: a line at 0 would say that there were none."""
+    if not run.episodes.count.any():
+        return np.full(len(grid), np.nan)
     part = _part(run, grid, run.episodes.step)
     return np.bincount(part, run.episodes.violations, len(grid) + 1)[:-1].cumsum()
 

@@ -19,7 +19,7 @@ from ambs.report.content import Content
 from ambs.report.curves import Chart
 
 # As in page.css, in the same order.
-_COLOURS = ("#0072b2", "#c74f00", "#007a5a", "#a8447f", "#7d6200", "#2f7fb0", "#4a4a4a", "#6a4fb3")
+_COLOURS = ("#0072b2", "#c74f00", "#007a5a", "#a8447f", "#7d6200", "#8c1d1d", "#4a4a4a", "#6a4fb3")
 _DASHES = (
     "-", (0, (4, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)), (0, (2, 1)), (0, (6, 2)), (0, (0.6, 1)), (0, (7, 2, 1, 2, 1, 2))
 )  # fmt: skip

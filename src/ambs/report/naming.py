@@ -1,7 +1,8 @@
 """Which runs are seeds of the same thing, and what that is called.
 
-A game is an environment with its options and its formula. Runs of one agent in one game are the same but for the seed
-when no option that both have recorded differs. What a run leaves out since it is as it was before there was the option
+A game is an environment with its options and its formula, whatever the size and colour of the pictures that an agent
+has of it: those are the agent's, as other options are. Runs of one agent in one game are the same but for the seed when
+no option that both have recorded differs. What a run leaves out since it is as it was before there was the option
 counts as recorded; any other option that only a newer version knows does not part them, and the report says that it is
 missing. Where an agent is there in several ways, its name says in what they differ.
 """
@@ -23,6 +24,8 @@ PAPER_ORDER = ("dreamer", "ambs", "lag", "iqn", "rainbow")
 APART = frozenset(
     ("agent", "env", "env_options", "formula", "seed", "steps", "workers", "devices", "log_every", "checkpoint_every")
 ) | {"tensorboard", "progress", "run", "json"}
+# Options of Atari games that change nothing but the picture; Rainbow and IQN have another one than the world models.
+_PICTURE = ("grey", "size")
 # A name is to be read at a glance: more differences than these are in the table of options.
 _MOST_DIFFERENCES = 2
 
@@ -50,8 +53,11 @@ def named(runs: Sequence[Run]) -> dict[Key, list[Run]]:
 
 def options(run: Run) -> dict[str, Any]:
     """By dotted name, of those that can part one way to train an agent from another."""
-    found = {} if run.config is None else flat(run.config) | left_out(run.agent, run.config)
-    return {name: value for name, value in found.items() if name.split(".")[0] not in APART}
+    if run.config is None:
+        return {}
+    found = flat(run.config) | left_out(run.agent, run.config)
+    picture = {f"env_options.{name}": env_options(run).get(name) for name in _PICTURE}
+    return {name: value for name, value in found.items() if name.split(".")[0] not in APART} | picture
 
 
 def env_options(run: Run) -> dict[str, Any]:
@@ -77,7 +83,7 @@ def _games(runs: Sequence[Run]) -> list[str]:
 
 def _made_with(run: Run) -> tuple[str, str]:
     """The options of the environment and the formula, as texts to compare and to read."""
-    given = env_options(run)
+    given = {name: value for name, value in env_options(run).items() if name not in _PICTURE}
     formula = " ".join(_words(run).get("formula", [])) if run.config is None else run.config.get("formula") or ""
     return ", ".join(f"{name} {_said(given[name])}" for name in sorted(given)), str(formula)
 

@@ -99,6 +99,11 @@ def of_folder(folder: Path) -> Run:
     if summary is not None and _field(summary, "steps", int, folder / "summary.json") < steps:
         summary = None
     _require_numbers(summary, folder / "summary.json")
+    if summary is not None and summary.get("episodes") and not scores:
+        raise AmbsError(
+            f"{folder / 'scores.jsonl'} has no episode, and summary.json tells of {summary['episodes']}: it is "
+            "damaged; leave the run out, or mend the file."
+        )
     try:
         episodes = Episodes(
             np.array([row["step"] for row in scores], int),

@@ -71,7 +71,7 @@ def test_resumed_within_it_it_is_the_same_run(tmp_path, heard):
     [
         ({"explore": -1}, "random actions are to be proposed for -1 steps"),
         ({"first": "resampled"}, "nobody would look at them before they are played"),
-        ({"when": 0.3}, "nobody knows when; leave one of the two out"),
+        ({"when": 0.3}, "nobody knows when; leave out --explore, or --shield-when"),
     ],
 )
 def test_what_does_not_go_with_it(changes, sentence):
