@@ -72,7 +72,8 @@ class ShieldConfig:
     """And how well the model has to foretell violations before it does, as a Brier skill; whatever, if not given."""
     explore: int = 0
     """Steps, counted from where the shield begins, in which every other environment proposes random actions: behind a
-    shield they may be tried. Where rewards are rare, a task policy that has met none goes nowhere."""
+    shield they may be tried. Unless it is 0, all of them do, however long, until a reward other than 0 was met: a task
+    policy that knows of none goes nowhere."""
 
     def __post_init__(self) -> None:
         for name, choices in (

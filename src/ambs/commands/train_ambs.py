@@ -63,7 +63,8 @@ class AmbsOptions:
 
     explore: int | None = None
     """Steps from where the shield begins in which every other environment proposes random actions, and the shield
-    decides: as long as the task policy has met no reward it goes nowhere by itself; 0 if not given."""
+    decides; all of them do, however long, until a reward other than 0 was met, since a task policy that knows of none
+    goes nowhere by itself; 0, no random proposals, if not given."""
 
     unsafe_ends: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """The task policy hopes for nothing beyond a violation, as if the episode ended there; as in the paper, it knows

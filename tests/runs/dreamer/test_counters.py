@@ -26,6 +26,13 @@ def test_steps_violations_and_episodes():
     assert Counters(**counters.as_json()) == counters
 
 
+def test_a_reward_is_remembered_whatever_its_sign():
+    counters, scorer = Counters(), Scorer(2)
+    for reward, met in ([0, 0], False), ([0, -1], True), ([0, 0], True):
+        list(scorer.add(batch(reward, [10, 0]), counters))
+        assert counters.rewarded is met
+
+
 def test_only_the_last_hundred_returns_are_kept():
     counters, scorer = Counters(), Scorer(2)
     for reward in range(60):

@@ -16,6 +16,8 @@ from ambs.agents.shielding import ShieldConfig
 from ambs.commands.train import Train, with_a_world
 from ambs.runs.dreamer import train
 from ambs.runs.dreamer import trainee as trainee_module
+from ambs.runs.dreamer.config import StartConfig
+from ambs.runs.dreamer.counters import Counters
 from tests.runs.dreamer.small import NO_TIME, small, weights
 from tests.runs.dreamer.test_shielded import LEARNER
 
@@ -23,7 +25,8 @@ LOOKS = ShieldConfig("latent", explore=30)
 
 
 def exploring(steps):
-    return small(learner=LEARNER, shield=LOOKS, steps=steps, hold=3)
+    """Where the goal is next to the start, and is met in the random steps of the beginning."""
+    return small(env_options={"map": ["GS..", "...."]}, learner=LEARNER, shield=LOOKS, steps=steps, hold=3)
 
 
 @pytest.fixture(scope="module")
@@ -94,15 +97,23 @@ def test_the_example_explores_where_it_can(options, steps):
     assert command.settings().shield.explore == steps
 
 
-def test_it_begins_with_the_shield():
-    """Not with the first step that is not random."""
+def explores(steps, *, rewarded=True, **changes):
+    """In which of two environments, at this step."""
     trainee = object.__new__(trainee_module.DreamerTrainee)
-    trainee.config = small(learner=LEARNER, shield=dataclasses.replace(LOOKS, after=100))
+    trainee.config = small(learner=LEARNER, shield=dataclasses.replace(LOOKS, after=100), **changes)
     trainee.codec = ActionCodec(gymnasium.spaces.Discrete(5))
     position = SimpleNamespace(action=np.zeros((2, 5)), batch=SimpleNamespace(is_first=np.zeros(2, bool)))
+    return trainee._explored(position, Counters(steps=steps, rewarded=rewarded), jax.random.key(0))[0].tolist()
 
-    def explores(steps):
-        return trainee._explored(position, SimpleNamespace(steps=steps), jax.random.key(0))[0].tolist()
 
+def test_it_begins_with_the_shield():
+    """Not with the first step that is not random."""
     assert explores(64 + 100 + 29) == [False, True]
     assert explores(64 + 100 + 30) == [False, False]
+
+
+def test_until_something_has_paid_all_environments_explore_however_long():
+    assert explores(64 + 100, rewarded=False) == [True, True]
+    assert explores(64 + 100 + 3000, rewarded=False) == [True, True]
+    # What the run starts from has met what there is to meet.
+    assert explores(64 + 100, rewarded=False, start=StartConfig("episodes.npz")) == [False, True]

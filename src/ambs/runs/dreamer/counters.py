@@ -35,6 +35,8 @@ class Counters:
     """Steps whose action the shield has judged."""
     overrides: int = 0
     """Those of them in which it took over."""
+    rewarded: bool = False
+    """Whether a reward was ever other than 0."""
     best_return: float | None = None
     recent: list[float] = field(default_factory=list)
     """The last returns, a hundred at most."""
@@ -71,6 +73,7 @@ class Scorer:
         self.violations += violated
         counters.steps += int((~fresh).sum())
         counters.violations += int(violated.sum())
+        counters.rewarded |= bool(batch.reward.any())
         for env in np.flatnonzero(batch.is_last):
             episode = Episode(float(self.returns[env]), int(self.lengths[env]), int(self.violations[env]))
             counters.episodes += 1

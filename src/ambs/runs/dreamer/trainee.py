@@ -169,7 +169,11 @@ class DreamerTrainee(Trainee):
     def _explored(
         self, position: Position, counters: Counters, key: PRNGKeyArray
     ) -> tuple[Bool[Array, " envs"], Float[Array, "envs actions"]] | None:
-        """Random proposals, and in which environments; in none once it is over, so that one program serves both."""
+        """Random proposals, and in which environments; in none once it is over, so that one program serves both.
+
+        In every other one for so many steps; and in all of them, however long, until a reward was met: a task policy
+        that knows of none is the uniform one.
+        """
         config = self.config
         assert config.shield is not None
         if config.shield.explore == 0:
@@ -178,8 +182,9 @@ class DreamerTrainee(Trainee):
         rng = np.random.default_rng(np.asarray(jax.random.key_data(key)))
         begun = counters.steps < config.prefill + config.shield.after + config.shield.explore
         every_other = np.arange(config.envs) % 2 == 1
+        unpaid = not counters.rewarded and config.start is None
         actions = random_actions(self.codec, position, config.hold, rng)
-        return jnp.asarray(every_other & begun), jnp.asarray(actions)
+        return jnp.asarray(every_other & begun | unpaid), jnp.asarray(actions)
 
     def played(self, position: Position) -> None:
         position.memory = Memory(position.memory.state, jnp.asarray(position.action))
