@@ -36,12 +36,14 @@ Found = dict[str, dict[str, dict[str, Any]]]
 
 
 def of_run(run: dict[str, Any]) -> dict[str, float]:
-    """One run; of its random steps, the violations of episodes that ended in them."""
+    """One run; of its random steps, the violations of episodes that ended in them, if any did."""
     curve, prefill = run["curve"], run["config"]["prefill"]
-    random = sum(count for step, count in zip(curve["step"], curve["violations"], strict=True) if step <= prefill)
+    parts = [at for at, step in enumerate(curve["step"]) if step <= prefill]
+    ended = sum(curve["episodes"][at] for at in parts)
+    random = float(sum(curve["violations"][at] for at in parts)) if ended else float("nan")
     return {
         **measures(run),
-        "random": float(random),
+        "random": random,
         "final_return": _number(run["summary"]["final_return"]),
         "cpu_minutes": run["summary"]["cpu_seconds"] / 60,
     }
@@ -101,7 +103,8 @@ def _beside(agent: str, mine: dict[str, Any], theirs: dict[str, Any]) -> list[st
             word = "do not overlap" if apart(mine[name], theirs[name]) else "overlap"
             lines.append(f"\n{ROWS[name][0]}: the intervals of {agent} and dreamer {word}.")
     lines.append(f"\nfewer violations: {ratio(theirs['violations']['values'], mine['violations']['values'])}")
-    lines.append(f"\nfewer after the random steps: {ratio(_after(theirs), _after(mine))}")
+    if "random" in mine and "random" in theirs:
+        lines.append(f"\nfewer after the random steps: {ratio(_after(theirs), _after(mine))}")
     return lines
 
 

@@ -19,8 +19,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from ambs.bench.cells import cells
-from ambs.bench.suite import Suite, read
+from ambs.bench.cells import Cell, cells
+from ambs.bench.suite import Suite, read, suites
 from ambs.files import write_text
 from ambs.runs.dreamer.training import saved_options
 from ambs.runs.storage.folder import MAY_CHANGE, compare
@@ -28,8 +28,9 @@ from experiments.training_runs import ROOT, kept
 
 
 def keep(bench: Path, results: Path) -> list[Path]:
-    """The files of all runs that are finished."""
+    """The files of all runs that are finished; under the name of a suite of ours, of runs that are that suite's."""
     told = json.loads((bench / "bench.json").read_text(encoding="utf-8"))
+    ours = {cell.name: cell for cell in cells(read(told["suite"]), bench)} if told["suite"] in suites() else None
     written = []
     for run in told["runs"]:
         if run["state"] == "finished":
@@ -38,6 +39,8 @@ def keep(bench: Path, results: Path) -> list[Path]:
             # The folder may have been moved since.
             folder = bench / run["name"]
             config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+            if ours is not None and not _is_run_of(ours.get(run["name"]), config):
+                raise SystemExit(f"{folder} is not the suite's run of that name, and would take its place in results.")
             command = run["command"].partition(" --run ")[0]
             found = {"game": run["game"], "name": run["agent"], **kept(folder, command, config["steps"])}
             write_text(path, json.dumps(found) + "\n")
@@ -53,14 +56,19 @@ def adopt(suite: Suite, folders: Sequence[Path], results: Path) -> list[Path]:
     written = []
     for cell in cells(suite, results / suite.name):
         path = cell.folder.with_suffix(".json")
-        config = json.loads(json.dumps(saved_options(cell.settings)))
-        same = [one for one in earlier if "config" in one and not compare(one["config"], config).keys() - MAY_CHANGE]
-        same = [one for one in same if one["config"]["steps"] == cell.steps]
+        same = [one for one in earlier if _is_run_of(cell, one.get("config"))]
         if same and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             write_text(path, json.dumps({**same[0], "game": cell.game, "name": cell.agent}) + "\n")
             written.append(path)
     return written
+
+
+def _is_run_of(cell: Cell | None, config: dict | None) -> bool:
+    """Whether it is what the suite has there, with all its steps."""
+    if cell is None or config is None or config["steps"] != cell.steps:
+        return False
+    return not compare(config, json.loads(json.dumps(saved_options(cell.settings)))).keys() - MAY_CHANGE
 
 
 def smoked(bench: Path, results: Path) -> Path:

@@ -84,6 +84,8 @@ ABLATIONS: dict[str, tuple[str, ...]] = {
     "paper-resampled": ("--criterion", "paper", "--first", "resampled"),
     "sound-resampled": ("--criterion", "sound", "--first", "resampled"),
     "either-no-explore": ("--criterion", "either"),
+    # The same agent but for its twins, which `either` does not ask: for `experiments.shield_ablations --no-discount`.
+    "either-no-discount": (*EXPLORED, "--no-safety-discount"),
     **{f"either-{level}": (*EXPLORED, "--test", level) for level in ("sharp", "A", "B", "C")},
     "either-512": (*EXPLORED, "--test", "paper"),
     **{
@@ -130,6 +132,17 @@ SUITES = {
         *(Plan("minatar-breakout", 60_000, GRIDS, "", agent) for agent in VALUES),
         *(Plan("minatar-asterix", 800_000, SLOW[agent], "", agent) for agent in VALUES),
         *(Plan("conveyor", 40_000, GRIDS, "conveyor-grid", agent) for agent in VALUES),
+    ],
+    # An agent of ambs whose shield never begins: its critics and model learn, and what they foretell of the task policy
+    # can be set against what came (`experiments.shield_calibration`). A model before it acts, as in `ambs bench`.
+    "foretelling": [
+        Plan(
+            "minatar-asterix",
+            10_000,
+            (*CELLS, "--prefill", "2000", "--pretrain", "300", "--criterion", "sound", "--shield-after", "10000"),
+            "minatar-asterix-foretelling",
+            "ambs",
+        ),
     ],
     "longer": [Plan("minatar-asterix", 80_000, CELLS, "minatar-asterix-longer")],
     "hard": [

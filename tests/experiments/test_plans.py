@@ -2,10 +2,12 @@
 
 import json
 
+import pytest
+
 from ambs.bench.cells import cells
 from ambs.bench.suite import read
 from ambs.runs.dreamer.training import saved_options
-from experiments.keep_bench import adopt, smoked
+from experiments.keep_bench import adopt, keep, smoked
 from experiments.training_runs import SUITES
 
 
@@ -43,3 +45,17 @@ def test_of_smoke_runs_it_is_kept_that_they_worked(tmp_path):
         ("finished", True, 4), ("failed", False, None)
     ]  # fmt: skip
     assert "elsewhere" not in json.dumps(kept)
+
+
+def test_what_is_not_a_suites_run_is_not_kept_in_its_place(tmp_path):
+    """As of a bench with other --steps, or of a YAML file of the same name."""
+    (cell,) = cells(read("conveyor").only(["rainbow"]), tmp_path)[:1]
+    config = json.loads(json.dumps(saved_options(cell.settings)))
+    run = {"game": cell.game, "agent": cell.agent, "name": cell.name, "state": "finished", "command": "ambs train"}
+    (tmp_path / "bench.json").write_text(json.dumps({"suite": "conveyor", "runs": [run]}))
+    (tmp_path / cell.name).mkdir()
+    for changes in ({"steps": 200}, {"batch": 7}):
+        (tmp_path / cell.name / "config.json").write_text(json.dumps({**config, **changes}))
+        with pytest.raises(SystemExit, match="would take its place"):
+            keep(tmp_path, tmp_path / "results")
+    assert not list((tmp_path / "results").rglob("*.json"))

@@ -211,9 +211,15 @@ def test_the_best_is_marked_only_where_intervals_are_apart_from_all_others(tmp_p
     assert not marked(tmp_path / "mixed")
 
 
+def test_three_seeds_are_not_enough_to_be_best(tmp_path):
+    for seeds, enough in (3, False), (4, True):
+        made.suite(tmp_path / str(seeds), seeds=seeds, games=("conveyor",), steps=100)
+        assert any(one.best for one in by_game(compared(tmp_path / str(seeds)))) is enough
+
+
 def test_nothing_is_best_where_an_agent_is_not_known(tmp_path):
     made.suite(tmp_path, games=("conveyor",), steps=100)
-    for seed in range(3):
+    for seed in range(4):
         episodes = [(step, 9.0, 0) for step in range(10, 101, 10)]
         made.folder(
             tmp_path / f"lag-{seed}", made.config(agent="lag", seed=seed, steps=100), episodes, best_return=None

@@ -2,7 +2,7 @@
 
 import json
 
-from ambs.report.notes import ends, unended
+from ambs.report.notes import ends, unended, versions
 from tests.report import made
 from tests.report.test_comparison import EPISODES, compared
 
@@ -36,3 +36,15 @@ def test_it_is_said_where_curves_end_below_the_violations_of_the_table(tmp_path)
     assert note.endswith("those of episodes that ended, which are as few as 70% of a run's.")
     # Cut, both are of the episodes that ended.
     assert unended(compared(tmp_path, 90)) == []
+
+
+def test_it_is_said_where_seeds_of_an_agent_are_by_different_versions(tmp_path):
+    def add(seed, **maker):
+        made.folder(tmp_path / str(seed), made.config(seed=seed, steps=100), EPISODES, **maker)
+        return versions(compared(tmp_path))
+
+    assert add(0, made_by={"ambs": "0.1.0", "commit": "a1"}) == add(1, made_by={"ambs": "0.1.0", "commit": "a1"}) == []
+    (note,) = add(2, made_by={"ambs": "0.1.0", "commit": "b2"})
+    assert note == "In conveyor, runs of dreamer are by more than one version of the source."
+    (note,) = add(3)
+    assert note == "In conveyor, runs of dreamer do not all tell by which version of the source they are."

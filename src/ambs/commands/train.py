@@ -132,8 +132,9 @@ class Train:
         if self.agent != "lag":
             _require_none(self.lag, "lag", self.agent)
         if self.agent not in ("rainbow", "iqn"):
-            _require_none(replace(self.value, taus=None), "rainbow", self.agent)
-            _require_none(replace(ValueOptions(), taus=self.value.taus), "iqn", self.agent)
+            of_iqn = ValueOptions(taus=self.value.taus, epsilon_steps=self.value.epsilon_steps)
+            _require_none(replace(self.value, taus=None, epsilon_steps=None), "rainbow", self.agent)
+            _require_none(of_iqn, "iqn", self.agent)
         if self.agent == "tabular":
             _require_none(self.guard, "dreamer", self.agent)
             _require_none(self.dreamer, "dreamer", self.agent)

@@ -47,6 +47,10 @@ class ValueOptions:
     taus: int | None = None
     """Quantiles that IQN draws of the values it learns, and as many of those it learns from; 64 if not given."""
 
+    epsilon_steps: int | None = None
+    """Steps after the random ones of the beginning over which random actions become rare, to 1 in 100: of IQN, and of
+    Rainbow without noisy layers; 20000 if not given, and 250000 with the preset paper."""
+
 
 def train_value(command: Train, shared: DreamerOptions, options: ValueOptions) -> None:
     # Slow to import, and the other commands do without.
@@ -68,11 +72,16 @@ def configuration(command: Train, shared: DreamerOptions, options: ValueOptions)
     config = preset(command.agent, command.world, shared.preset)
     learner = dataclasses.replace(
         config.learner, without=options.without, **given(shared, "discount"),
-        **given(options, "units", "stack", "most_value"),
+        **given(options, "units", "stack", "most_value", "epsilon_steps"),
     )  # fmt: skip
     if options.most_value is not None and not learner.has("distributional"):
         raise AmbsError(
             "--most-value is the end of the distribution that Rainbow learns, and there is none here; leave it out."
+        )
+    if options.epsilon_steps is not None and learner.has("noisy"):
+        raise AmbsError(
+            "--epsilon-steps say how long actions are random, and with noisy layers none is; leave it out, or add "
+            "--without noisy."
         )
     if options.taus is not None:
         learner = _with_taus(learner, options.taus)

@@ -74,6 +74,7 @@ def content(
             *before.ends(comparison),
             *before.unended(comparison),
             *before.partial(comparison),
+            *before.versions(comparison),
             *(before.uneven(comparison) if over else []),
             *(f"Left out: {note}" for note in notes),
         ],

@@ -82,6 +82,28 @@ def unended(comparison: Comparison) -> list[str]:
     return found
 
 
+def versions(comparison: Comparison) -> list[str]:
+    """A sentence for each game with runs of an agent that different versions of the source have made, or one that did
+    not tell: the same options may have done something else there."""
+    found = []
+    for game in comparison.games:
+        several, untold = [], []
+        for agent in comparison.agents_of(game):
+            makers = [run.made_by for run in comparison.groups[game, agent] if run.finished]
+            if not all(makers):
+                untold.append(agent)
+            # An installed package knows its version, and of no commit.
+            elif len({str(maker.get("commit") or maker.get("ambs")) for maker in makers}) > 1:
+                several.append(agent)
+        if several:
+            found.append(f"In {game}, runs of {', '.join(several)} are by more than one version of the source.")
+        if untold:
+            found.append(
+                f"In {game}, runs of {', '.join(untold)} do not all tell by which version of the source they are."
+            )
+    return found
+
+
 def partial(comparison: Comparison) -> list[str]:
     """A sentence for all measures of an agent in a game that are known of the same seeds only; `ends` has that of
     returns late in a run, and why."""

@@ -15,7 +15,7 @@ from ambs.report.comparison import Comparison
 from ambs.report.measures import LAST
 from ambs.report.naming import Key, env_options
 from ambs.report.reading import Run
-from ambs.report.statistics import CONFIDENCE, DRAWS, LEAST_SEEDS
+from ambs.report.statistics import CONFIDENCE, DRAWS, LEAST_SEEDS, LEAST_TO_RANK
 from ambs.report.tables import Cell, Row, Table
 
 _CONVEYOR = "ambs.envs.conveyor"
@@ -36,7 +36,8 @@ RULES = (
     f"{CONFIDENCE:.0%} intervals: percentiles of {DRAWS:,} draws of the bootstrap over seeds, stratified by game.",
     f"With fewer than {LEAST_SEEDS} seeds there is no interval. With {LEAST_SEEDS} it is from the lowest seed to the "
     "highest, and with a few more it is still too narrow.",
-    "Bold: the interval overlaps with that of no other agent there, and every agent has one.",
+    "Bold: the interval overlaps with that of no other agent there, and every agent has one, of at least "
+    f"{LEAST_TO_RANK} seeds.",
 )
 
 

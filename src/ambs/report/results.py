@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from ambs.report.comparison import Comparison
 from ambs.report.measures import FINAL, MEASURES, VIOLATIONS, Measure, value
-from ambs.report.statistics import LEAST_SEEDS, Estimate, estimate, improvement
+from ambs.report.statistics import LEAST_SEEDS, LEAST_TO_RANK, Estimate, estimate, improvement
 
 # The chance that a run of the first agent is better than one of the second.
 Chances = dict[tuple[str, str], Estimate]
@@ -112,10 +112,12 @@ def _over(comparison: Comparison, agent: str, measure: Measure, scaled: list[np.
 
 
 def _with_best(results: list[Result]) -> list[Result]:
-    """The same, with the best marked if its interval overlaps with that of no other; so all have to have one, and of
-    all their runs."""
+    """The same, with the best marked if its interval overlaps with that of no other; so all have to have one, of enough
+    seeds, and of all their runs."""
     known = [(result, result.estimate) for result in results if result.estimate is not None]
     if len(known) < max(2, len(results)) or results[0].measure.better == 0 or any(one.partial for one in results):
+        return results
+    if min(its.seeds for _, its in known) < LEAST_TO_RANK:
         return results
     best, its = max(known, key=lambda pair: pair[0].measure.better * pair[1].value)
     if not all(its.apart(other) for result, other in known if result is not best):

@@ -17,6 +17,9 @@ DRAWS = 2000
 CONFIDENCE = 0.95
 # Of one run the bootstrap draws only that run, of two it is between the two whatever they are: neither says anything.
 LEAST_SEEDS = 3
+# Of two equal agents one looked the better in one of ten comparisons of three runs, and in one of 35 of four
+# (results/interval_coverage.md).
+LEAST_TO_RANK = 4
 
 Runs = Float[np.ndarray, " runs"]
 Statistic = Callable[[Float[np.ndarray, "... runs"]], Float[np.ndarray, "..."]]

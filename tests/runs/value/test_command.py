@@ -62,6 +62,12 @@ def test_a_run_and_its_evaluation(run_ambs, tmp_path):
         (["--agent", "rainbow", "--without", "distributional", "--most-value", "3"], "--most-value is the end"),
         (["--agent", "rainbow", "--taus", "8"], "--taus are the quantiles that IQN learns, and this is rainbow"),
         (["--agent", "iqn", "--taus", "0"], "taus is 0"),
+        (["--agent", "iqn", "--epsilon-steps", "0"], "epsilon_steps is 0"),
+        (
+            ["--agent", "rainbow", "--epsilon-steps", "9"],
+            "none is; leave it out, or add --without noisy",
+        ),
+        (["--agent", "dreamer", "--epsilon-steps", "9"], "--epsilon-steps is an option of the agent iqn"),
         (["--agent", "rainbow", "--update-every", "0"], "update_every is 0"),
         (["--agent", "rainbow", "--prefill", "3"], "prefill is 3, and has to be at least 10"),
         (["--agent", "rainbow", "--capacity", "9"], "capacity is 9"),
@@ -108,13 +114,16 @@ def test_presets():
 def test_options_reach_the_configuration():
     command = Train(env="seaquest", agent="rainbow", seed=7, steps=9, formula="!hit")
     shared = DreamerOptions(option=("size=48",), learning_rate=0.1, discount=0.5, batch=3, workers="2", envs=2)
-    given = ValueOptions(without=("noisy",), units=5, stack=6, update_every=7, target_every=70, most_value=3.0)
+    given = ValueOptions(
+        without=("noisy",), units=5, stack=6, update_every=7, target_every=70, most_value=3.0, epsilon_steps=50
+    )
     config = configuration(command, shared, given)
     how = config.learner
     assert (config.env, config.seed, config.steps, config.formula) == ("seaquest", 7, 9, "!hit")
     assert (config.env_options, config.workers, config.envs, config.batch) == ({"size": 48, "grey": True}, 2, 2, 3)
     assert (how.optimiser.learning_rate, how.discount, how.without) == (0.1, 0.5, ("noisy",))
     assert (how.units, how.stack, how.most_value, config.updates_per_target) == (5, 6, 3.0, 10)
+    assert how.epsilon_steps == 50
     sizes = configuration(Train(env="conveyor", agent="iqn"), DreamerOptions(), ValueOptions(taus=8)).learner.quantiles
     assert (sizes.taus, sizes.target_taus, sizes.action_taus) == (8, 8, 32)
 
