@@ -31,6 +31,7 @@ import argparse
 import dataclasses
 import json
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -261,7 +262,7 @@ def main() -> None:
     parser.add_argument("name", help="what the results are called")
     parser.add_argument("runs", nargs="+", type=Path)
     parser.add_argument(
-        "--no-discount", nargs="+", type=Path, help="runs whose twins learned so, one for each of `runs`"
+        "--no-discount", nargs="+", type=Path, help="runs whose twins learned so, of the first of `runs` and so on"
     )
     parser.add_argument("--play", choices=("task", "random"), default="random", help="what is proposed, to be judged")
     parser.add_argument("--states", type=int, default=300, help="drawn from each run")
@@ -271,11 +272,11 @@ def main() -> None:
     parser.add_argument("--envs", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1000)
     options = parser.parse_args()
-    twins = options.no_discount or [None] * len(options.runs)
-    if len(twins) != len(options.runs):
+    twins = options.no_discount or []
+    if len(twins) > len(options.runs):
         parser.error(f"--no-discount names {len(twins)} runs, and there are {len(options.runs)} to judge.")
     found: dict[str, list[dict[str, Any]]] = {}
-    for run, other in zip(options.runs, twins, strict=True):
+    for run, other in zip_longest(options.runs, twins):
         for name, each in of_run(run, other, options):
             found.setdefault(name, []).append(each)
     rows = [row(name, runs) for name, runs in found.items()]

@@ -18,7 +18,7 @@ def test_it_is_said_where_the_last_hundred_episodes_are_much_of_a_run(tmp_path):
     (note,) = said("long", [(4 * (1 + number), 1.0, 0) for number in range(360)], seed=1)[1:]
     assert "No episode of dreamer in conveyor, seed 1, ended in the last tenth of the steps" in note
     (note,) = said("tiny", [(1600, 1.0, 0)])
-    assert "up to 100% of a run (of 1 episodes)" in note
+    assert "up to 100% of a run (of 1 episode)" in note
     early, none = said("early", [(100, 1.0, 0)])
     # Who is sent to another number has to find it.
     assert "return at the end" not in early

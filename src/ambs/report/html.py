@@ -89,7 +89,7 @@ def _games(
     for number, (game, each) in enumerate(games.items()):
         shown = [agent for agent in agents if any(one.agent == agent for chart in each for one in chart.series)]
         if not shown:
-            yield f"<h3>{escape(game)}</h3><p>No episode has ended yet.</p>"
+            yield f"<h3>{escape(game)}</h3><p>No episode has ended.</p>"
             continue
         named = {f"{section}-{number}-{chart.key}": chart for chart in each if chart.series}
         charts |= named

@@ -41,9 +41,10 @@ def ends(comparison: Comparison) -> list[str]:
             beside = (
                 f"; {LATE.words} is of those that ended in the last tenth of its steps" if any(late.values()) else ""
             )
+            episodes = "1 episode" if fewest == 1 else f"{fewest:,} episodes"
             found.append(
                 f"{FINAL.words.capitalize()} is of the last {LAST} episodes, which in {game} are up to {share:.0%} of "
-                f"a run (of {fewest:,} episodes){beside}."
+                f"a run (of {episodes}){beside}."
             )
         if not any(late.values()):
             found.append(f"No episode in {game} ended in the last tenth of the steps, so it has no {LATE.words}.")
