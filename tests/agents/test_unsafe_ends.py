@@ -11,6 +11,7 @@ import pytest
 from ambs.agents.learner import Learner, LearnerConfig, _learn_behaviour
 from ambs.agents.safety import SafetyConfig
 from ambs.behaviour.actor_critic import BehaviourConfig
+from ambs.behaviour.penalties.base import Penalised, PenaltyConfig
 from ambs.errors import AmbsError
 from tests.agents.test_safety_discount import ACTIONS, doomed
 
@@ -59,6 +60,23 @@ def test_or_only_some_of_it(taught):
 
     ratio = float(partly.metrics["return"] / blind.metrics["return"])
     assert ratio == pytest.approx(worth(0.75) / worth(1.0), rel=1e-3)
+
+
+def test_a_penalty_is_told_what_really_goes_on(taught, monkeypatch):
+    blind, *_ = taught
+    safety = dataclasses.replace(CONFIG.safety, unsafe_ends=True, penalty=PenaltyConfig("plpg"))
+
+    def listening(safety, model, config, lesson, imagined):
+        return Penalised(lesson.advantage, safety.cost_scale, {"cont": imagined.cont})
+
+    monkeypatch.setattr("ambs.agents.learner.penalised", listening)
+    model = doomed()
+    config = dataclasses.replace(CONFIG, safety=safety)
+    learner = Learner.create(model.parts, ACTIONS, config, discrete=True, key=jax.random.key(0))
+    learner = eqx.tree_at(lambda me: me.model, learner, model)
+    starts, alive = model.rssm.initial((2,)), jnp.ones(2, bool)
+    told = _learn_behaviour(learner, starts, alive, config, key=jax.random.key(1))[2].besides.metrics["cont"]
+    np.testing.assert_allclose(told, blind.imagined.cont, rtol=1e-6)
 
 
 @pytest.mark.parametrize("share", [0.0, 1.5, float("nan")])

@@ -7,10 +7,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 # As the pages call the agents, and as a report of the suite does.
 CALLED = {
-    "DreamerV3": "dreamer", "AMBS": "ambs (either, explore 3000)",
-    "AMBS, `either`, explores": "ambs (either, explore 3000)",
-    "AMBS, `either`": "ambs (either, explore 0)", "AMBS, `paper`": "ambs (paper, explore 0)",
-    "AMBS, `sound`": "ambs (sound, explore 0)", "LAG": "lag", "IQN": "iqn", "Rainbow": "rainbow",
+    "DreamerV3": "dreamer", "AMBS": "ambs-either",
+    "AMBS, `either`, explores": "ambs-either",
+    "AMBS, `either`": "ambs-either-no-explore", "AMBS, `paper`": "ambs-paper",
+    "AMBS, `sound`": "ambs-sound", "LAG": "lag", "IQN": "iqn", "Rainbow": "rainbow",
 }  # fmt: skip
 MEASURES = {
     "best episode score": "best episode score ↑", "violations while training": "total violations ↓",

@@ -64,3 +64,42 @@ def test_seeds_are_one_agent_and_what_is_left_out_of_a_configuration_is_known(ag
     every = json.loads(json.dumps({"agent": whole.agent, **dataclasses.asdict(whole)}))
     assert flat(short) | left_out(agent, short) == flat(every)
     assert left_out("mine", short) == {}
+
+
+def of_a_suite(path, name, words, called):
+    """A kept run, as `experiments.keep_bench` writes it; without a suite's name, if `called` is None."""
+    settings = saved(words)
+    curve = {"step": [50, 100], "return": [1.0, 3.0], "episodes": [1, 1], "violations": [2, 4]}
+    kept = {"summary": made.summary(settings, EPISODES), "config": settings, "curve": curve, "name": called}
+    path.mkdir(exist_ok=True)
+    (path / f"{name}-s{settings['seed']}.json").write_text(json.dumps(kept))
+
+
+def test_agents_of_suites_are_called_what_these_call_them(tmp_path):
+    def named():
+        return sorted({agent for _, agent in compare(find([tmp_path])[0]).groups})
+
+    of_a_suite(tmp_path, "a", "--agent dreamer", "blind")
+    of_a_suite(tmp_path, "b", "--agent ambs --criterion sound --explore 3", "careful")
+    of_a_suite(tmp_path, "c", "--agent ambs --criterion paper --explore 5", "as-printed")
+    assert named() == ["as-printed", "blind", "careful"]
+    # Another suite calls one of them otherwise: names of suites say nothing there.
+    of_a_suite(tmp_path, "d", "--agent ambs --criterion sound --explore 3 --seed 1", "cautious")
+    assert named() == ["ambs (paper, explore 5)", "ambs (sound, explore 3)", "dreamer"]
+    (tmp_path / "d-s1.json").unlink()
+    # A run of no suite is there.
+    of_a_suite(tmp_path, "e", "--agent dreamer --seed 1", None)
+    assert named() == ["ambs (paper, explore 5)", "ambs (sound, explore 3)", "dreamer"]
+    (tmp_path / "e-s1.json").unlink()
+    # Two suites have one name for different agents.
+    of_a_suite(tmp_path, "f", "--agent ambs --criterion latent --explore 3", "careful")
+    assert "careful" not in named()
+
+
+def test_runs_in_the_folder_of_a_bench_are_called_as_its_suite_has_it(tmp_path):
+    runs = []
+    for name, words in (("blind", "--agent dreamer"), ("careful", "--agent ambs --criterion sound")):
+        made.folder(tmp_path / f"conveyor-{name}-s0", saved(words), EPISODES)
+        runs.append({"name": f"conveyor-{name}-s0", "agent": name})
+    (tmp_path / "bench.json").write_text(json.dumps({"runs": runs}))
+    assert sorted({agent for _, agent in compare(find([tmp_path])[0]).groups}) == ["blind", "careful"]

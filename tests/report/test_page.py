@@ -183,7 +183,7 @@ def test_exactly_what_is_best_is_in_bold(tmp_path, chromium):
     assert everywhere == len(cells) == sum(result.best for result in report.results)
 
 
-def test_the_report_of_seven_agents_that_is_committed(chromium):
+def test_the_report_of_eight_agents_that_is_committed(chromium):
     page = ROOT / "results" / "conveyor" / "report.html"
     for width in (1200, 375):
         chromium.open(page, width=width)
@@ -191,8 +191,8 @@ def test_the_report_of_seven_agents_that_is_committed(chromium):
         assert chromium.errors == []
         assert chromium.requests == [page.as_uri()]
         assert chromium.value("document.documentElement.scrollWidth") <= width
-    assert chromium.value("document.querySelectorAll('.results thead th').length") == 2 + 7
-    assert chromium.value("document.querySelectorAll('.game .legend button').length") >= 7
+    assert chromium.value("document.querySelectorAll('.results thead th').length") == 2 + 8
+    assert chromium.value("document.querySelectorAll('.game .legend button').length") >= 8
     looks = """[...document.querySelectorAll('figure')][0].querySelectorAll('.line')"""
     told_apart = f"[...{looks}].map(one => getComputedStyle(one).stroke + getComputedStyle(one).strokeDasharray)"
     assert len(set(chromium.value(told_apart))) == 7

@@ -37,9 +37,19 @@ class Backup:
         actions = np.array(decision.action)
         for row in rows:
             seen = jax.tree.map(lambda each, row=row: each[row], obs)
-            actions[row] = self._codec.encode(self._legal(self._function(seen)))
+            actions[row] = self._codec.encode(self._legal(self._asked(seen)))
         played = jnp.asarray(actions)
         return Memory(memory.state, played), decision._replace(action=played)
+
+    def require(self, obs: Any) -> None:
+        """That it gives an action for this observation; before anything is learned, and not at the first override."""
+        self._legal(self._asked(obs))
+
+    def _asked(self, obs: Any) -> Any:
+        try:
+            return self._function(obs)
+        except Exception as error:
+            raise AmbsError(f"the backup policy {self.name} failed with {error!r}; mend it.") from error
 
     def _legal(self, action: Any) -> Any:
         try:

@@ -206,13 +206,17 @@ def _learn_behaviour(
     taught = gradients(task, dream, _change(learner, config))
     if ends:
         # Those who learn from the dream after this ask what really goes on.
-        cont = jax.lax.map(model.predict_continue, taught.imagined.features[1:])
-        taught = taught._replace(imagined=taught.imagined._replace(cont=cont))
+        taught = taught._replace(imagined=_as_it_goes_on(model, taught.imagined))
     actor, actor_state, norm = update(config.actor, task.actor, taught.actor, learner.optimisers["actor"])
     critic, critic_state, critic_norm = update(config.critic, task.critic, taught.critic, learner.optimisers["critic"])
     task = eqx.tree_at(lambda me: (me.actor, me.critic, me.scale), task, (actor, critic, taught.scale)).follow()
     taught = taught._replace(metrics=taught.metrics | {"actor_norm": norm, "critic_norm": critic_norm})
     return task, {"actor": actor_state, "critic": critic_state}, taught
+
+
+def _as_it_goes_on(model: WorldModel, imagined: Imagined) -> Imagined:
+    """The dream of a policy that hopes for nothing beyond a violation, as others have to see it: life goes on there."""
+    return imagined._replace(cont=jax.lax.map(model.predict_continue, imagined.features[1:]))
 
 
 def _change(learner: Learner, config: LearnerConfig) -> Change:
@@ -222,6 +226,9 @@ def _change(learner: Learner, config: LearnerConfig) -> Change:
     def penalise(lesson: Lesson, imagined: Imagined) -> tuple[Lesson, Penalised]:
         assert safety is not None
         assert config.safety is not None
+        if config.safety.unsafe_ends:
+            # A penalty counts what violations cost, and what follows them.
+            imagined = _as_it_goes_on(model, imagined)
         found = penalised(safety, model, config.safety, lesson, imagined)
         return lesson._replace(advantage=found.advantage), found
 

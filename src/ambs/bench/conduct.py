@@ -185,7 +185,7 @@ def _stop(jobs: Sequence[Job], show: Show) -> None:
     """Every run saves itself and ends."""
     running = [job for job in jobs if job.handle is not None]
     those = "a run, which saves" if len(running) == 1 else f"{len(running)} runs, which save"
-    show(jobs, f"stopping {those} a checkpoint first")
+    show(jobs, f"stopping {those} a checkpoint first, once what it compiles is compiled; a second Ctrl-C kills")
     for job in running:
         assert job.handle is not None
         job.handle.stop()

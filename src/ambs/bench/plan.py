@@ -49,7 +49,12 @@ def plan(jobs: Sequence[Job], machine: Machine, utilisation: float) -> list[Plan
 
 
 def _planned(job: Job, machine: Machine, utilisation: float, rates: dict[tuple[str, str], float]) -> Planned:
-    cell, found = job.cell, estimate(job.cell.settings)
+    cell = job.cell
+    try:
+        found = estimate(cell.settings)
+    except AmbsError as error:
+        # What only the environment knows, as which atoms a formula may have.
+        raise AmbsError(f"{cell.game}, {cell.agent}: {error}") from error
     peak = machine.float32 if isinstance(cell.settings, ValueRunConfig) else machine.bfloat16
     left = 0 if job.state == "finished" else max(0, cell.steps - seen(cell.folder).step)
     rate = rates.get((cell.game, cell.agent))

@@ -97,7 +97,7 @@ class Bar:
 
 def sentence(status: Status, speed: float | None) -> str:
     if status.doing == "compiling":
-        return f"step {status.steps:,}: compiling the first gradient step; this takes a while, the first time"
+        return f"step {status.steps:,}: compiling the first {status.what}; this takes a while, the first time"
     if status.doing == "pretraining":
         return f"step {status.steps:,}: {numbers(status, speed)}"
     return f"step {status.steps:,} of {status.total:,}, {numbers(status, speed)}"

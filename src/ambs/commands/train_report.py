@@ -14,6 +14,8 @@ from ambs.commands.typed import command_line
 if TYPE_CHECKING:
     from ambs.runs.curves import Curves
 
+# Of all actions: a shield that takes over more of them than these has not been of use.
+_MOSTLY = 0.9
 _ROWS = (
     ("episodes", "episodes"),
     ("late_return", "return, mean of the last tenth of the steps"),
@@ -61,6 +63,11 @@ def report(summary: dict[str, Any], folder: Path, *, quiet: bool) -> None:
             beside = [short(other[key]) if key in other else ""] if compared else []
             table.add_row(words, short(told[key]), *beside)
     out.print(table)
+    if told.get("override_rate", 0.0) > _MOSTLY:
+        out.print(
+            "the shield took over nearly everywhere, so its backup policy has played and not the task policy: by its "
+            "model hardly anything is safe enough yet; train for longer, or see --pretrain, --shield-after, --tolerance"
+        )
     if compared:
         out.print("without: a run of the same agent without the shield that was kept, so that you need not wait for it")
     out.print(f"figure   {picture}", markup=False)

@@ -4,7 +4,8 @@ A game is an environment with its options and its formula, whatever the size and
 has of it: those are the agent's, as other options are. Runs of one agent in one game are the same but for the seed when
 no option that both have recorded differs. What a run leaves out since it is as it was before there was the option
 counts as recorded; any other option that only a newer version knows does not part them, and the report says that it is
-missing. Where an agent is there in several ways, its name says in what they differ.
+missing. Agents of a suite are called what the suite calls them. Elsewhere, where an agent is there in several ways, its
+name says in what they differ.
 """
 
 from __future__ import annotations
@@ -141,6 +142,9 @@ def _chosen(run: Run) -> dict[str, list[str]]:
 def _names(agent: str, game: str, ways: Mapping[Key, list[list[Run]]]) -> list[str]:
     """A name for each of the agent's ways in the game: the agent's where there is one way in every game."""
     mine = ways[game, agent]
+    by_suite = _called(ways)
+    if by_suite is not None:
+        return [by_suite[id(way)] for way in mine]
     several = [each for (_, other), each in ways.items() if other == agent and len(each) > 1]
     if not several:
         return [agent]
@@ -153,6 +157,22 @@ def _names(agent: str, game: str, ways: Mapping[Key, list[list[Run]]]) -> list[s
     if len(set(called)) == len(mine):
         return [f"{agent} ({name})" for name in called]
     return [f"{agent} (#{number})" for number in range(1, 1 + len(mine))]
+
+
+def _called(ways: Mapping[Key, list[list[Run]]]) -> dict[int, str] | None:
+    """What a suite calls each way, by its identity; None unless all runs are of suites, which agree on names and use
+    none twice."""
+    called: dict[int, str] = {}
+    for way in (way for each in ways.values() for way in each):
+        first = way[0].called
+        if first is None or any(run.called != first for run in way):
+            return None
+        called[id(way)] = first
+    for game in {game for game, _ in ways}:
+        there = [called[id(way)] for (other, _), each in ways.items() if other == game for way in each]
+        if len(set(there)) < len(there):
+            return None
+    return called
 
 
 def _by_options(run: Run, several: Sequence[list[list[Run]]]) -> str | None:

@@ -57,6 +57,8 @@ class Run:
     episodes: Episodes
     shield: Mapping[str, tuple[Float[np.ndarray, " rows"], Float[np.ndarray, " rows"]]]
     """Name of what was measured → steps and numbers; empty without a shield."""
+    called: str | None = None
+    """What the suite that it is a run of calls its agent; None of runs of no suite."""
 
     @property
     def finished(self) -> bool:
@@ -121,7 +123,7 @@ def of_folder(folder: Path) -> Run:
         raise AmbsError(f"{folder / 'metrics.jsonl'} is not what a run writes ({error!r}); leave it out.") from error
     return Run(
         str(folder), env, agent, seed, steps, steps if summary is not None else min(last, steps), config,
-        _command(folder, summary), summary, episodes, shield,
+        _command(folder, summary), summary, episodes, shield, _text(_in_bench(folder).get("agent")),
     )  # fmt: skip
 
 
@@ -148,10 +150,9 @@ def of_file(path: Path, kept: Mapping[str, Any]) -> Run:
             raise ValueError("its lists are of different lengths")
     except (KeyError, IndexError, TypeError, ValueError, OverflowError) as error:
         raise AmbsError(f"{path} is not a kept run: its curve cannot be read ({error!r}).") from error
-    command = kept.get("command")
     return Run(
         str(path), env, agent, seed, steps, steps, config if isinstance(config, dict) else None,
-        command if isinstance(command, str) else None, summary, parts, shielded,
+        _text(kept.get("command")), summary, parts, shielded, _text(kept.get("name")),
     )  # fmt: skip
 
 
@@ -162,10 +163,20 @@ def _command(folder: Path, summary: Mapping[str, Any] | None) -> str | None:
     found = maker.get("command") if isinstance(maker, Mapping) else None
     if found is None:
         # Of a run that another bench links to, the one that made it.
-        place = folder.resolve()
-        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
-            runs = json.loads((place.parent / "bench.json").read_text(encoding="utf-8"))["runs"]
-            found = next((run["command"] for run in runs if run["name"] == place.name), None)
+        found = _in_bench(folder.resolve()).get("command")
+    return _text(found)
+
+
+def _in_bench(folder: Path) -> Mapping[str, Any]:
+    """What the bench that it is part of tells of the run; empty where there is none."""
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+        runs = json.loads((folder.parent / "bench.json").read_text(encoding="utf-8"))["runs"]
+        found = next((run for run in runs if run["name"] == folder.name), None)
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
+def _text(found: Any) -> str | None:
     return found if isinstance(found, str) else None
 
 

@@ -23,7 +23,11 @@ def test_steps_violations_and_episodes():
     assert (counters.best_return, counters.recent) == (4.0, [4.0, -2.0, 3.0])
     assert (counters.mean_return(2), counters.mean_return()) == (0.5, 5 / 3)
     assert again.as_json() == {"returns": [0.0, 0.0], "lengths": [0, 0], "violations": [0, 0]}
-    assert Counters(**counters.as_json()) == counters
+    assert Counters.from_json(counters.as_json()) == counters
+    # As older runs have saved them.
+    older = {name: value for name, value in counters.as_json().items() if name != "rewarded"}
+    assert Counters.from_json(older) == counters
+    assert not Counters.from_json({**older, "recent": [0.0]}).rewarded
 
 
 def test_a_reward_is_remembered_whatever_its_sign():

@@ -20,7 +20,8 @@ from ambs.agents.shielding import ShieldConfig, imagined_in
 from ambs.runs.dreamer import train
 from ambs.runs.dreamer.config import cpu_learner, with_safety
 from ambs.runs.dreamer.decisions import Decisions
-from ambs.runs.dreamer.overrides import EVERY, FUTURES, NAME, Overrides, read_overrides
+from ambs.runs.dreamer.latest import Latest, read
+from ambs.runs.dreamer.overrides import EVERY, EVERY_NAME, FUTURES, NAME, Overrides, read_overridden, read_overrides
 from ambs.runs.storage import latest
 from ambs.types import Decision
 from ambs.world_model.parts import parts_of
@@ -67,8 +68,9 @@ def test_resumed_it_is_the_same_run(tmp_path, whole):
     mine, theirs = weights(tmp_path), weights(other)
     assert mine.keys() == theirs.keys()
     assert all((mine[name] == theirs[name]).all() for name in mine)
-    for row, theirs in zip(read_overrides(tmp_path), read_overrides(other), strict=True):
-        assert all(np.array_equal(row[name], theirs[name]) for name in theirs)
+    for reading in read_overrides, read_overridden:
+        for row, theirs in zip(reading(tmp_path), reading(other), strict=True):
+            assert all(np.array_equal(row[name], theirs[name]) for name in theirs)
 
 
 def test_what_is_kept_of_overrides(whole):
@@ -85,6 +87,29 @@ def test_what_is_kept_of_overrides(whole):
     # Every future begins with what was proposed.
     assert np.array_equal(row["future.actions"][:, 0], np.stack([row["proposed"]] * FUTURES))
     assert 0 <= row["low"] <= row["estimate"] <= row["high"] <= 1
+
+
+def test_every_override_is_kept_without_futures(whole):
+    path, _ = whole
+    every, explained = read_overridden(path), read_overrides(path)
+    assert len(every) == latest(path / "checkpoints")["extra"]["counters"]["overrides"] > len(explained) > 0
+    places = {(int(row["step"]), int(row["env"])): row for row in every}
+    assert len(places) == len(every)
+    for row in explained:
+        same = places[int(row["step"]), int(row["env"])]
+        assert same.keys() == {name for name in row if not name.startswith("future.")}
+        assert all(np.array_equal(row[name], same[name]) for name in same)
+
+
+def test_of_all_overrides_the_latest_that_fit_are_kept(tmp_path):
+    kept = Latest(tmp_path / NAME, 0, 100)
+    for step in range(9):
+        kept.append({"step": np.asarray(step), "seen.": np.zeros(3)})
+    kept.save()
+    # 32 bytes each.
+    assert [int(row["step"]) for row in read(tmp_path / NAME)] == [6, 7, 8]
+    assert Latest(tmp_path / NAME, 7, 100).step == 7
+    assert Latest(tmp_path / "none", 7, 100).step is None
 
 
 @pytest.mark.parametrize(
@@ -137,6 +162,7 @@ def test_a_decision_that_is_not_played_counts_for_nothing(tmp_path, monkeypatch)
     assert counters["overrides"] == decisions["overrides"] == played.sum()
     assert summary["override_rate"] == played.mean()
     assert len(read_overrides(tmp_path)) == played.any(axis=1).sum()
+    assert len(read_overridden(tmp_path)) == played.sum()
 
 
 def test_sums_of_decisions_by_hand():
@@ -176,6 +202,7 @@ def test_a_disk_without_room_for_overrides_is_a_warning_and_said_once(tmp_path, 
 def test_a_disk_that_is_full_is_a_sentence(tmp_path):
     """With room for neither: what ends the run is its checkpoint, and the one before is intact."""
     train(shielded(steps=110), tmp_path)
+    (tmp_path / EVERY_NAME).unlink()
     size = (tmp_path / NAME).stat().st_size
     with (
         no_file_larger_than(size),
@@ -220,6 +247,10 @@ def soar(observation):
     return float("inf")
 
 
+def stumble(observation):
+    return 1 // 0
+
+
 def test_a_backup_policy_of_the_users_own(tmp_path):
     config = dataclasses.replace(shielded(), shield=ShieldConfig("sound", backup=f"{__name__}:stay"))
     train(config, tmp_path)
@@ -239,6 +270,7 @@ def test_a_backup_policy_of_the_users_own(tmp_path):
         (f"{__name__}:waver", r"returned 2.7, which is no action of the environment: Discrete\(5\)"),
         (f"{__name__}:stray", r"returned np.int64\(5\), which is no action"),
         (f"{__name__}:soar", "returned inf, which is no action"),
+        (f"{__name__}:stumble", r"stumble failed with ZeroDivisionError\(.*mend it"),
         (f"{__name__}:dance", 'there is no backup policy "tests.runs.dreamer.test_shielded:dance"'),
         ("brake", '"brake", and has to be module:function'),
         (f"{__name__}:LEARNER", "has to be a function of an observation"),
@@ -248,6 +280,7 @@ def test_a_backup_policy_that_is_none(tmp_path, backup, message):
     config = dataclasses.replace(shielded(), shield=ShieldConfig("sound", backup=backup))
     with pytest.raises(AmbsError, match=message):
         train(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists(), "nobody has to make room for the next try"
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,11 @@ class Counters:
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Counters:
+        """Older checkpoints do not tell of rewards, but of returns."""
+        return cls(**{"rewarded": any(saved.get("recent", ())), **saved})
+
     @property
     def override_rate(self) -> float:
         """Of the actions that the shield has judged."""

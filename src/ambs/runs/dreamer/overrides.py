@@ -1,14 +1,12 @@
-"""What is kept of overrides, to explain them later: what was seen, proposed and played, and a few imagined futures.
+"""What is kept of overrides, to explain them later.
 
-At most one in `EVERY` steps is kept, and of those the latest that fit into `BYTES`; all are counted in the metrics. The
-file `overrides.safetensors` of a run folder has an array a field, a row an override, oldest first.
+Of each one what was seen, proposed and played, and the shield's estimate, in `overridden.safetensors`; of at most one
+in `EVERY` steps a few imagined futures as well, in `overrides.safetensors`. Of both the latest that fit into `BYTES`;
+all are counted in the metrics.
 """
 
 from __future__ import annotations
 
-import contextlib
-import warnings
-from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,24 +15,20 @@ import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Array, Bool, PRNGKeyArray
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
 
 from ambs.agents.learner import Learner
 from ambs.agents.shielding import ShieldConfig, imagined_in
 from ambs.errors import AmbsError
-from ambs.files import replacing
+from ambs.runs.dreamer.latest import Latest, Row, read
 from ambs.shield import imagine
 from ambs.types import Decision
 from ambs.world_model.events import VIOLATION, Events
 from ambs.world_model.model import WorldState
 
-NAME = "overrides.safetensors"
+NAME, EVERY_NAME = "overrides.safetensors", "overridden.safetensors"
 EVERY = 16
 FUTURES = 3
 BYTES = 16 * 2**20
-
-Row = dict[str, np.ndarray]
 
 
 class Overrides:
@@ -42,87 +36,65 @@ class Overrides:
 
     def __init__(self, folder: Path, until: int, shield: ShieldConfig | None, look_ahead: int) -> None:
         """Goes on with what is in the folder, of steps up to `until`."""
-        self._path = folder / NAME
         self._shield, self._look_ahead = shield, look_ahead
-        self._rows: deque[Row] = deque()
-        self._bytes = 0
-        self._last = -EVERY
-        self._warned = False
-        # What cannot be read is not worth a run: it begins anew.
-        with contextlib.suppress(AmbsError):
-            for row in read_overrides(folder):
-                if row["step"] <= until:
-                    self._append(row)
+        self._every = Latest(folder / EVERY_NAME, until, BYTES)
+        self._explained = Latest(folder / NAME, until, BYTES)
 
     def add(
         self, step: int, obs: Mapping[str, Any], learner: Learner, state: WorldState, proposed: Array,
         decision: Decision, played: Bool[np.ndarray, " envs"], *, key: PRNGKeyArray,
     ) -> None:  # fmt: skip
-        """One step of all environments; kept is one of those `played` that was overridden, each in its turn, if it is
-        time."""
+        """One step of all environments: those of them that are `played` and overridden. If it is time, one of them,
+        each in its turn, with futures."""
         overridden = np.flatnonzero(np.asarray(decision.overridden) & played)
-        if not overridden.size or step - self._last < EVERY:
+        if not overridden.size:
+            return
+        columns = {
+            **{f"seen.{name}": np.asarray(value) for name, value in obs.items()},
+            "proposed": np.asarray(proposed),
+            "played": np.asarray(decision.action),
+            **{name: np.asarray(getattr(decision, name)) for name in ("estimate", "low", "high", "traces")},
+        }
+        rows: dict[int, Row] = {}
+        for env in map(int, overridden):
+            place = {"step": np.asarray(step), "env": np.asarray(env)}
+            # A copy: a view would keep the whole column.
+            rows[env] = place | {name: np.array(values[env]) for name, values in columns.items()}
+            self._every.append(rows[env])
+        last = self._explained.step
+        if last is not None and step - last < EVERY:
             return
         env = int(overridden[step // EVERY % overridden.size])
         mine = jax.tree.map(lambda each: each[env], (state, proposed))
         assert self._shield is not None
         futures = _futures(learner, self._shield, self._look_ahead, *mine, key=key)
-        row = {
-            "step": step,
-            "env": env,
-            **{f"seen.{name}": np.asarray(value)[env] for name, value in obs.items()},
-            "proposed": np.asarray(proposed)[env],
-            "played": np.asarray(decision.action)[env],
-            **{name: np.asarray(getattr(decision, name))[env] for name in ("estimate", "low", "high", "traces")},
-            **futures,
-        }
-        self._append({name: np.asarray(value) for name, value in row.items()})
+        self._explained.append(rows[env] | {name: np.asarray(value) for name, value in futures.items()})
 
     def save(self) -> None:
-        """To the folder, all at once. A disk that has no room for it does not end the run, and that is said once."""
-        if not self._rows:
-            return
-        columns = {name: np.stack([row[name] for row in self._rows]) for name in self._rows[0]}
-        try:
-            with replacing(self._path) as partial:
-                save_file(columns, partial)
-        # safetensors has an error of its own for what the system refuses.
-        except (OSError, SafetensorError) as error:
-            if not self._warned:
-                self._warned = True
-                warnings.warn(
-                    f"the run goes on, but its latest overrides are not kept, for {self._path} could not be written "
-                    f"({error}); the next checkpoint tries again.",
-                    stacklevel=2,
-                )
-
-    def _append(self, row: Row) -> None:
-        # Older versions kept futures of another length, which one file cannot hold beside these.
-        if self._rows and any(row[name].shape != each.shape for name, each in self._rows[-1].items()):
-            self._rows.clear()
-            self._bytes = 0
-        self._rows.append(row)
-        self._last = int(row["step"])
-        self._bytes += sum(each.nbytes for each in row.values())
-        while self._bytes > BYTES and len(self._rows) > 1:
-            self._bytes -= sum(each.nbytes for each in self._rows.popleft().values())
+        """To the folder."""
+        self._every.save()
+        self._explained.save()
 
 
 def read_overrides(run: Path | str) -> list[Row]:
-    """The overrides that are kept of the run in a folder, oldest first.
+    """The overrides that are kept with imagined futures of the run in a folder, oldest first.
 
     Of each: `step`, `env`, `seen.KEY` (the observation, by part), `proposed` and `played` (one-hot or scaled actions),
     `estimate`, `low`, `high`, `traces`; and of three futures, imagined as the shield does, `future.actions`,
     `future.violation` and `future.KEY`, what the model expected to see, a step a row.
     """
-    path = Path(run) / NAME
-    if not path.exists():
+    return _read(Path(run), NAME)
+
+
+def read_overridden(run: Path | str) -> list[Row]:
+    """The same of every one of the latest overrides, without futures."""
+    return _read(Path(run), EVERY_NAME)
+
+
+def _read(run: Path, name: str) -> list[Row]:
+    if not (run / name).exists():
         raise AmbsError(f"{run} keeps no overrides: it is no run with a shield, or none has been overridden yet.")
-    try:
-        columns = load_file(path)
-    except SafetensorError as error:
-        raise AmbsError(f"{path} is damaged: {error}; the next checkpoint of the run writes it anew.") from error
-    return [{name: values[row] for name, values in columns.items()} for row in range(len(columns["step"]))]
+    return read(run / name)
 
 
 @eqx.filter_jit

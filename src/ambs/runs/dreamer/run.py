@@ -79,7 +79,7 @@ class Run:
         self.log = MetricsLog(
             folder.path, counters.steps, updates=counters.updates, tensorboard=config.tensorboard
         )  # fmt: skip
-        self._compiled = False
+        self._compiled, self._acts = False, False
 
     def train(self, progress: Progress, interruption: Interruption) -> None:
         """Runs to the end; or to a signal, and then it is `Interrupted` after a last checkpoint."""
@@ -91,6 +91,10 @@ class Run:
             self._finish_step(progress, interruption)
         while counters.steps < config.steps:
             self._step_began = counters.steps
+            if not self._acts and counters.steps >= config.prefill:
+                # The first decision is compiled, and that takes a while.
+                self._acts = True
+                progress(self.status("compiling", what="decision"))
             self._step()
             self._finish_step(progress, interruption)
         if self._row_began[1] < counters.steps:
@@ -145,11 +149,11 @@ class Run:
         self.checkpoint_step = self.counters.steps
         self._saved_at = self.counters.steps, self.counters.updates
 
-    def status(self, doing: str, note: str = "", due: int = 0) -> Status:
+    def status(self, doing: str, note: str = "", due: int = 0, what: str = "gradient step") -> Status:
         counters = self.counters
         return Status(
             doing, counters.steps, self.config.steps, counters.episodes, counters.violations, counters.updates,
-            counters.mean_return(20), note, due,
+            counters.mean_return(20), note, due, what,
         )  # fmt: skip
 
     def close(self) -> None:
@@ -164,7 +168,7 @@ class Run:
         tree = restore(self._tree(), arrays, manifest["arrays"])
         self.trainee.go_back(tree, extra)
         self.key = tree["key"]
-        self.counters = Counters(**extra["counters"])
+        self.counters = Counters.from_json(extra["counters"])
         # Not the environments' number less, where some of them began an episode; older checkpoints do not have it.
         self._step_began = extra.get("step_began", max(0, self.counters.steps - self.config.envs))
         self.rng.bit_generator.state = extra["rng"]

@@ -23,6 +23,8 @@ class Status(NamedTuple):
     """What has happened just now and is said once."""
     due: int = 0
     """While pretraining, the updates that there will be before the agent acts."""
+    what: str = "gradient step"
+    """While compiling, what of; the first of its kind."""
 
 
 # Told at every step of the vector; it must not take long.

@@ -31,7 +31,7 @@ from ambs.runs.dreamer.position import Position
 from ambs.runs.dreamer.precision import keep_precision
 from ambs.runs.dreamer.random_play import random_actions
 from ambs.runs.dreamer.rows import as_sequences, layout
-from ambs.runs.dreamer.saved import require_satisfiable
+from ambs.runs.dreamer.saved import make_env, require_satisfiable
 from ambs.runs.trainee import Trainee
 from ambs.world_model.board import is_board
 from ambs.world_model.parts import as_parts, parts_of
@@ -93,7 +93,9 @@ class DreamerTrainee(Trainee):
             )
         Placement(config.batch, config.devices)
         if config.shield is not None and config.shield.backup is not None:
-            Backup(config.shield.backup, vec.single_action_space)
+            env = make_env(config)
+            Backup(config.shield.backup, vec.single_action_space).require(env.reset(seed=config.seed)[0])
+            env.close()
         if config.shield is not None and config.formula is not None:
             require_satisfiable(config.formula)
 
@@ -197,7 +199,8 @@ class DreamerTrainee(Trainee):
         if self.config.shield is not None and counters.violations == counters.steps:
             raise AmbsError(
                 f"the formula was broken in each of the first {counters.steps:,} steps, so it seems that no state "
-                "satisfies it, and a shield cannot keep it; give another --formula, e.g. its negation."
+                "satisfies it, and a shield cannot keep it; give another --formula, e.g. its negation, and another "
+                "--run."
             )
 
     def ready(self, ring: Ring) -> bool:

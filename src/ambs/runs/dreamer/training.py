@@ -68,7 +68,7 @@ def conduct(
             RunFolder.open(path, saved_options(config), may_change=MAY_CHANGE | kind.may_change)
         )
         manifest = _last_checkpoint(folder)
-        counters = Counters(**manifest["extra"]["counters"]) if manifest else Counters()
+        counters = Counters.from_json(manifest["extra"]["counters"]) if manifest else Counters()
         note = _note(folder, counters.steps, config.steps)
         if counters.steps >= config.steps:
             progress(Status("done", counters.steps, config.steps, counters.episodes, counters.violations,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import gymnasium
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import PRNGKeyArray
 
 from ambs.agents.backup import Backup
 from ambs.agents.player import ActionCodec, Memory, act, nothing_yet, preferences
@@ -68,7 +70,8 @@ class SavedAgent:
             state: What the call before returned; None at the beginning.
             episode_start: Whether an episode begins here, and all before is to be forgotten: a bool, or one a row.
             deterministic: The likeliest action rather than one drawn by its probability; likewise for the model's
-                latent variables, so that the answer depends on nothing but what was seen.
+                latent variables, so that the answer depends on nothing but what was seen. What a shield imagines is
+                drawn by what was seen, too: anew at every step, and alike when the same is seen again.
         """
         action, memory, _ = self._next(observation, state, episode_start, deterministic)
         return action, memory
@@ -110,8 +113,10 @@ class SavedAgent:
         first = jnp.asarray(flags(episode_start, rows) | (state is None))
         memory = self._fresh(rows) if state is None else _checked_memory(state, rows)
         seen = {key: jnp.asarray(value) for key, value in parts.items()}
-        learner, key, decision = self.saved.learner, jax.random.key(0), None
-        if not deterministic:
+        learner, decision = self.saved.learner, None
+        if deterministic:
+            key = _key_of((parts, memory, first))
+        else:
             self._key, key = jax.random.split(self._key)
         if self._shield is None:
             _, memory = act(learner.model, learner.task.actor, memory, seen, first, key=key, likeliest=deterministic)
@@ -129,6 +134,14 @@ class SavedAgent:
 
     def _fresh(self, rows: int) -> Memory:
         return nothing_yet(self.saved.learner.model, rows, self._codec.size)
+
+
+def _key_of(seen: Any) -> PRNGKeyArray:
+    """Of the bits of what was seen and is remembered: futures of one step say nothing of those of another."""
+    digest = 0
+    for leaf in jax.tree.leaves(seen):
+        digest = zlib.crc32(np.ascontiguousarray(leaf).tobytes(), digest)
+    return jax.random.key(digest)
 
 
 def checked_seed(seed: Any) -> int:

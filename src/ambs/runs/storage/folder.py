@@ -117,9 +117,11 @@ def _settle(path: Path, config: Mapping[str, Any], may_change: Collection[str]) 
     changed = compare(read_config(path), now) if resumed else {}
     for name, (was, is_now) in changed.items():
         if name not in may_change:
+            begun = any((path / "checkpoints").glob("*.json"))
             raise AmbsError(
                 f"{name} was {json.dumps(was)} when the run {path} was started and is now {json.dumps(is_now)}; "
-                "leave it as it was, or start a new run in another folder."
+                "leave it as it was, or start a new run in another folder"
+                + ("." if begun else " (or remove this one, which has no checkpoint yet).")
             )
     if changed or not resumed:
         write_text(path / "config.json", json.dumps(now, indent=2) + "\n")

@@ -11,6 +11,7 @@ import numpy as np
 from gymnasium import spaces
 
 from ambs.agents.player import ActionCodec
+from ambs.envs.catalogue import listed
 from ambs.errors import AmbsError
 from ambs.replay import Layout, Ring
 from ambs.replay.layout import as_layout, difference
@@ -45,18 +46,27 @@ def source_of(config: RunConfig, observed: spaces.Space[Any], acted: spaces.Spac
 
 def _run(path: Path, config: RunConfig, fields: Layout) -> Source:
     other = config_of(path)
-    for name in ("env", "env_options", "formula"):
-        theirs, ours = getattr(other, name), getattr(config, name)
+    for what, theirs, ours in (
+        ("environment", other.env, config.env),
+        ("options of the environment", other.env_options, config.env_options),
+        ("formula", _formula(other), _formula(config)),
+    ):
         if theirs != ours:
             raise AmbsError(
-                f"the run {path} to start from was made with {name} {theirs or 'of its own'}, and this one has "
-                f"{ours or 'none given'}: what it saw is not what this run will see; start from a run of the same."
+                f"the {what} of the run {path} to start from: {theirs or 'none'}; of this one: {ours or 'none'}. What "
+                "it saw is not what this run will see; start from a run of the same."
             )
     ring = Ring.found(path / "replay")
     changed = difference(ring.layout, fields)
     if changed is not None:
         raise AmbsError(f"the replay of the run {path} does not fit this run: {changed}; start from another.")
     return Lanes(ring)
+
+
+def _formula(config: RunConfig) -> Any:
+    """What the costs in its replay are by: its own, or that of the environment."""
+    spec = listed(config.env)
+    return config.formula or (None if spec is None else spec.formula)
 
 
 def _npz(path: Path) -> Mapping[str, Any]:
