@@ -78,7 +78,11 @@ VARIANTS: dict[str, Variant] = {
     # Which action is verified.
     "paper, first action resampled": _of("paper", first="resampled"),
     "rollout, first action resampled": _of("rollout", first="resampled"),
-    # Whose future, and how it is tested.
+    # How it is tested, asked once: `either` asks twice.
+    "rollout, level B": _of("rollout", test="B"),
+    "rollout, level C": _of("rollout", test="C"),
+    "rollout, 512 traces": _of("rollout", test="paper"),
+    # Whose future, and how that is tested.
     "recover": _of("recover"),
     "either": _of("either", test="A"),
     "either, level B": _of("either", test="B"),
