@@ -85,11 +85,15 @@ def _show(report: Content) -> None:
 
     out = console()
     measures = [measure for measure in MEASURES if any(_known(one, measure) for one in report.results)]
+    # A column that says the same in every row would take the room of numbers.
+    games = list(dict.fromkeys(game for game, _ in report.comparison.groups))
+    several = len(games) > 1
     table = Table(
-        Column("game", overflow="fold"),
+        *([Column("game", overflow="fold")] if several else []),
         Column("agent", overflow="fold"),
         "seeds",
-        *(measure.words for measure in measures),
+        *(Column(measure.words, overflow="fold") for measure in measures),
+        title=None if several else escape(games[0]),
     )
     by_cell = {(one.game, one.agent, one.measure): one for one in report.results}
     for (game, agent), group in report.comparison.groups.items():
@@ -97,7 +101,7 @@ def _show(report: Content) -> None:
         cells = [cell(one) for one in found]
         shown = [escape(_shown(one, each)) for one, each in zip(found, cells, strict=True)]
         bold = [f"[bold]{text}[/]" if each.best else text for text, each in zip(shown, cells, strict=True)]
-        table.add_row(escape(game), escape(agent), str(len(group)), *bold)
+        table.add_row(*([escape(game)] if several else []), escape(agent), str(len(group)), *bold)
     out.print(table)
     for note in report.notes:
         out.print(f"note   {note}", markup=False, soft_wrap=True)
