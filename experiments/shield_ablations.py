@@ -20,9 +20,10 @@ for them; if it is not, to the last bit, it is refused.
 All of this is about shields around an agent that has learned already; what it learns behind each of them is another
 question (`experiments.training_runs ablations`). `sound` has no row for other T, since its critic learns for one.
 
-    python -m experiments.shield_ablations NAME runs/ambs/conveyor-either-s0 ... [--no-discount RUN ...]
+    python -m experiments.shield_ablations NAME asked runs/ambs/conveyor-either-s0 ... [--no-discount RUN ...]
+    python -m experiments.shield_ablations NAME tested runs/ambs/conveyor-either-s0 ...
 
-writes results/ambs/ablations-NAME.json and .md.
+write results/ambs/ablations-NAME-asked.json and .md, and the same for tested.
 """
 
 from __future__ import annotations
@@ -67,31 +68,33 @@ def _of(criterion: str, look_ahead: int = 30, **changes: Any) -> Variant:
     return Variant({"criterion": criterion, **changes}, look_ahead)
 
 
-VARIANTS: dict[str, Variant] = {
-    # With which critic, or none.
+# What is asked: with which critic, or none; of which action; of whose future.
+ASKED: dict[str, Variant] = {
     "sound": _of("sound"),
     "rollout: no critic": _of("rollout"),
     "latent: no critic, H steps": _of("latent"),
     "paper": _of("paper"),
     "paper, no safety discount": Variant({"criterion": "paper"}, undiscounted=True),
     "paper, greater twin": _of("paper", twins="max"),
-    # Which action is verified.
     "paper, first action resampled": _of("paper", first="resampled"),
     "rollout, first action resampled": _of("rollout", first="resampled"),
-    # How it is tested, asked once: `either` asks twice.
+    "recover": _of("recover"),
+    "either": _of("either"),
+}
+# How it is tested, by a criterion that asks once and by one that may ask twice; and how far it looks.
+TESTED: dict[str, Variant] = {
+    "rollout, level A": _of("rollout", test="A"),
     "rollout, level B": _of("rollout", test="B"),
     "rollout, level C": _of("rollout", test="C"),
     "rollout, 512 traces": _of("rollout", test="paper"),
-    # Whose future, and how that is tested.
-    "recover": _of("recover"),
-    "either": _of("either", test="A"),
+    "either, level A": _of("either", test="A"),
     "either, level B": _of("either", test="B"),
     "either, level C": _of("either", test="C"),
     "either, 512 traces": _of("either", test="paper"),
     "either, sharp": _of("either", test="sharp"),
-    # How far.
     **{f"{criterion}, T = {steps}": _of(criterion, steps) for criterion in ("either", "paper") for steps in (15, 60)},
 }
+VARIANTS = {"asked": ASKED, "tested": TESTED}
 
 
 class Truth(NamedTuple):
@@ -188,7 +191,7 @@ def of_run(run: Path, twins: Path | None, options: argparse.Namespace) -> Iterat
     visits = play(agent, options.play, options.steps, options.envs, options.seed)
     picked = some_of(visits, options)
     true = known(agent, visits, picked, options)
-    for name, variant in VARIANTS.items():
+    for name, variant in VARIANTS[options.what].items():
         if variant.undiscounted and other is None:
             continue
         mine = shielded_by(agent, variant, other)
@@ -264,6 +267,7 @@ def _mean(found: dict[str, float | None], digits: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name", help="what the results are called")
+    parser.add_argument("what", choices=VARIANTS, help="which shields: what is asked, or how it is tested and how far")
     parser.add_argument("runs", nargs="+", type=Path)
     parser.add_argument(
         "--no-discount", nargs="+", type=Path, help="runs whose twins learned so, of the first of `runs` and so on"
@@ -288,8 +292,8 @@ def main() -> None:
     others = [run.name for run in options.no_discount or ()]
     kept = {"runs": [run.name for run in options.runs], "no_discount": others, "settings": told, "rows": rows}
     FOLDER.mkdir(parents=True, exist_ok=True)
-    write_text(FOLDER / f"ablations-{options.name}.json", json.dumps(kept, indent=1) + "\n")
-    write_text(FOLDER / f"ablations-{options.name}.md", table(rows) + "\n")
+    write_text(FOLDER / f"ablations-{options.name}-{options.what}.json", json.dumps(kept, indent=1) + "\n")
+    write_text(FOLDER / f"ablations-{options.name}-{options.what}.md", table(rows) + "\n")
     print(table(rows))
 
 
