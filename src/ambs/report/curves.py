@@ -45,6 +45,11 @@ class Chart:
     share: bool = False
     """Whether it is of numbers between 0 and 1."""
 
+    @property
+    def opacity(self) -> float:
+        """Of bands: many that lie upon each other are one dark area, and each of them is drawn fainter."""
+        return round(min(0.18, 0.5 / max(1, sum(one.band is not None for one in self.series))), 3)
+
 
 def learning(comparison: Comparison, game: str) -> list[Chart]:
     """Return and violations so far."""

@@ -73,7 +73,7 @@ def _chart(axis: Axes, chart: Chart, agents: Sequence[str]) -> None:
         colour = _COLOURS[number]
         axis.plot(one.step, one.line, color=colour, linestyle=_DASHES[number], lw=1.8, label=one.agent)
         if one.band is not None:
-            axis.fill_between(one.step, one.band[0], one.band[1], color=colour, alpha=0.18, lw=0)
+            axis.fill_between(one.step, one.band[0], one.band[1], color=colour, alpha=chart.opacity, lw=0)
     axis.set(xlabel="environment steps", ylabel=chart.title, xlim=(0, chart.steps))
     axis.xaxis.set_major_locator(MaxNLocator(4))
     if chart.share:

@@ -35,7 +35,7 @@ def svg(chart: Chart, agents: Sequence[str], identity: str) -> str:
         parts.append(f'<text x="{at}" y="{BOTTOM + 17}" text-anchor="middle">{_short(tick)}</text>')
     parts.append(f'<path class="axis" d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}"/>')
     parts.append(f'<text x="{(LEFT + RIGHT) // 2}" y="{HEIGHT - 4}" text-anchor="middle">environment steps</text>')
-    parts += [_drawn(series, agents.index(series.agent), x, y) for series in chart.series]
+    parts += [_drawn(series, agents.index(series.agent), x, y, chart.opacity) for series in chart.series]
     return "".join([*parts, f'<path class="here" d="M0 {TOP}V{BOTTOM}"/></svg>'])
 
 
@@ -58,13 +58,13 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     return [number * apart for number in range(math.ceil(low / apart - 1e-9), math.floor(high / apart + 1e-9) + 1)]
 
 
-def _drawn(series: Series, number: int, x: _Scale, y: _Scale) -> str:
+def _drawn(series: Series, number: int, x: _Scale, y: _Scale, opacity: float) -> str:
     steps = [x(step) for step in series.step]
     parts = [f'<g class="series style{number % STYLES}" data-series="{number}">']
     if series.band is not None:
         above = list(zip(steps, map(y, series.band[1]), strict=True))
         below = list(zip(steps, map(y, series.band[0]), strict=True))
-        parts.append(f'<path class="band" d="{_path(above + below[::-1])}Z"/>')
+        parts.append(f'<path class="band" opacity="{opacity:g}" d="{_path(above + below[::-1])}Z"/>')
     parts.append(f'<path class="line" d="{_path(list(zip(steps, map(y, series.line), strict=True)))}"/></g>')
     return "".join(parts)
 
