@@ -195,7 +195,7 @@ def test_the_report_of_eight_agents_that_is_committed(chromium):
     assert chromium.value("document.querySelectorAll('.game .legend button').length") >= 8
     looks = """[...document.querySelectorAll('figure')][0].querySelectorAll('.line')"""
     told_apart = f"[...{looks}].map(one => getComputedStyle(one).stroke + getComputedStyle(one).strokeDasharray)"
-    assert len(set(chromium.value(told_apart))) == 7
+    assert len(set(chromium.value(told_apart))) == 8
 
 
 def test_a_browser_that_was_to_be_there_and_is_not_is_a_failure(monkeypatch):
