@@ -139,11 +139,13 @@ def test_from_a_run(tmp_path):
     np.testing.assert_array_equal(found["reward"], [*range(30, 60), *range(-30, -60, -1)])
     np.testing.assert_array_equal(np.flatnonzero(found["is_first"]), [0, 30])
     for change, message in (
-        ({"env": "conveyor-hard"}, "with env conveyor, and this one has conveyor-hard"),
-        ({"formula": "!belt"}, "with formula of its own, and this one has !belt"),
+        ({"env": "conveyor-hard"}, "^the environment of the run .* to start from: conveyor; of this one: conveyor-hard"),
+        ({"formula": "!belt"}, "^the formula of the run .* to start from: !acid; of this one: !belt"),
     ):
         with pytest.raises(AmbsError, match=message):
             source_of(dataclasses.replace(mine, **change), seen, space)
+    # Written out, the formula of the environment is the same.
+    assert len(source_of(dataclasses.replace(mine, formula="!acid"), seen, space)) == 60
     with pytest.raises(AmbsError, match='does not fit this run: "action" was float32'):
         source_of(mine, seen, ACTED)
 
