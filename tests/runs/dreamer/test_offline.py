@@ -139,7 +139,10 @@ def test_from_a_run(tmp_path):
     np.testing.assert_array_equal(found["reward"], [*range(30, 60), *range(-30, -60, -1)])
     np.testing.assert_array_equal(np.flatnonzero(found["is_first"]), [0, 30])
     for change, message in (
-        ({"env": "conveyor-hard"}, "^the environment of the run .* to start from: conveyor; of this one: conveyor-hard"),
+        (
+            {"env": "conveyor-hard"},
+            "^the environment of the run .* to start from: conveyor; of this one: conveyor-hard",
+        ),
         ({"formula": "!belt"}, "^the formula of the run .* to start from: !acid; of this one: !belt"),
     ):
         with pytest.raises(AmbsError, match=message):
