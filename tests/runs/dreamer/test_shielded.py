@@ -151,7 +151,7 @@ def test_a_decision_that_is_not_played_counts_for_nothing(tmp_path, monkeypatch)
         add(overrides, *given, key=key)
 
     monkeypatch.setattr(Overrides, "add", watched)
-    monkeypatch.setattr("ambs.runs.dreamer.overrides.EVERY", 0)
+    monkeypatch.setattr("ambs.runs.dreamer.overrides.EVERY", 1)
     summary = train(shielded(env="brief", steps=120, log_every=1000), tmp_path)
     # When the random steps are over, so are the episodes.
     ended, played = np.stack(overridden[::2]), np.stack(overridden[1::2])
